@@ -141,8 +141,8 @@ func (c *namedCall) canUnblock(f *finding) bool {
 	})
 }
 
-// couldGive reports whether suitable arguments could give the call a name that matches the list
-// entry u. If how is [Surely], only certain names count.
+// couldGive reports whether a call to the same tool, with suitable arguments, could have a name
+// that matches u, an element of a list of tools. If how is [Surely], the name must be certain.
 func (c *namedCall) couldGive(n *net, u Tool, how Found) bool {
 	if n.Labels != nil {
 		return c.policy.names.CanGive(c.tools, &u, how == Surely)

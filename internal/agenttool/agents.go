@@ -6,9 +6,7 @@ import (
 	"github.com/petrigate/petrigate/internal/list"
 )
 
-// An Agent describes an AI agent whose hooks petrigate supports. Package internal/runtime/hook
-// answers the events that the agent reports to its hooks. Package internal/clientcfg describes the
-// file that configures the hooks, and the entries that petrigate adds to it.
+// An Agent describes an AI agent whose hooks petrigate supports.
 type Agent struct {
 	Name   string // name used in rules and as an argument of petrigate hook
 	Client string // client name for petrigate connect
@@ -20,8 +18,8 @@ type Agent struct {
 	Reads  []string // tools that only read; starter policies limit repeated calls of these tools
 
 	Fields []string    // names of arguments that contain a file name, whatever the tool
-	Lists  [][2]string // tools that take several files, each paired with the path of the file names in the tool's arguments
-	Patch  [2]string   // tool that takes a patch, paired with the name of the argument that contains the patch
+	Lists  [][2]string // tools that take several files, each with the JSON path of the file names in its arguments
+	Patch  [2]string   // tool that takes a patch, and the argument that contains the patch
 
 	// Asides lists, for each tool, the arguments that do not change the effect of a call, such as a
 	// description or a timeout. petrigate ignores these arguments when it compares calls. Arguments
@@ -29,17 +27,15 @@ type Agent struct {
 	// outside the sandbox are not listed, because they change its effect.
 	Asides map[string][]string
 
-	Silent      bool // whether the agent's events lack the outcome of a script
+	Silent      bool // whether the agent's events omit the outcome of scripts
 	TakesScript bool // whether the agent runs a script returned by its hook in place of the original one
 	ShortPrefix bool // whether MCP tools are named mcp_SERVER_TOOL instead of mcp__SERVER__TOOL
 
 	Hooks Hooks
 }
 
-// agents lists the known agents in the order used in messages. TakesScript is set only if tests
-// have shown that the agent runs a script returned by its hook. Some agents ignore such a script,
-// or treat the answer as permission for the original script. Codex accepts a changed script only
-// together with "allow". VS Code and Cursor have not been tested.
+// agents lists the known agents in the order used in messages. Set TakesScript only after testing
+// that the agent runs a script returned by its hook. Some agents run the original script instead.
 var agents = []Agent{
 	{
 		Name: "claude-code", Client: "claude-code", Title: "Claude Code", TakesScript: true,

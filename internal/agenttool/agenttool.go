@@ -34,13 +34,10 @@ func TakesScript(agent string) bool { return named(agent).TakesScript }
 // Shells returns the agent's tools that run scripts.
 func Shells(agent string) []string { return slices.Clone(named(agent).Shells) }
 
-// beside lists tools that run scripts without being listed in Shells. Rules for bash can restrict
-// calls to these tools, but cannot count them toward requirements, because either no hook reports
-// the end of the script, or the script is for a different shell.
+// beside lists tools that run scripts but are not in Shells. Rules for bash can restrict calls to
+// these tools, but cannot count them toward requirements.
 var beside = []string{"Monitor", "PowerShell", "send_to_terminal"}
 
-// mayRun reports whether the tool might run a script passed in its "command" argument although it
-// is not listed in Shells. Rules for bash can restrict calls to such a tool.
 func mayRun(tool string) bool { return slices.Contains(beside, tool) }
 
 // Agents returns the names of all known agents, sorted.
@@ -54,7 +51,7 @@ func Agents() []string {
 func Of(agent string) []string { return slices.Clone(named(agent).Tools) }
 
 // Spelt returns the name of an agent's built-in tool in the agent's own spelling, or "" if the
-// agent has no such tool. Letter case matters, except for the tool Bash.
+// agent has no such tool. Only the name Bash matches regardless of letter case.
 func Spelt(agent, name string) string {
 	for _, tool := range named(agent).Tools {
 		if name == tool || tool == "Bash" && strings.EqualFold(name, tool) {
@@ -95,10 +92,9 @@ type Name struct {
 	Sure bool // whether rules for this name can count the call toward a requirement; otherwise, they can only restrict the call
 }
 
-// Further returns the names that rules can use for a call to an agent's tool, besides the tool's
-// own name. If the tool belongs to an MCP server, members contains the possible pairs of server
-// name and tool name. If command is true, the call has an argument named "command", so that an
-// unknown tool might run a script.
+// Further returns the names that rules can use for a call to an agent's tool, in addition to the
+// tool's own name. If the tool belongs to an MCP server, members contains the possible pairs of
+// server name and tool name. If command is true, the call has an argument named "command".
 func Further(agent, tool string, members [][2]string, command bool) (all []Name) {
 	add := func(name string, sure bool) {
 		if name != tool && !slices.ContainsFunc(all, func(n Name) bool { return n.Text == name }) {
@@ -113,7 +109,7 @@ func Further(agent, tool string, members [][2]string, command bool) (all []Name)
 	} else if mayRun(tool) || !known && command {
 		add("bash", false)
 	}
-	for _, m := range members { // the call might not pass through the proxy, so rules for the MCP tool must match it here
+	for _, m := range members { // the call might bypass the proxy, so the hook must apply the rules for the MCP tool
 		add(m[1], false)
 		if m[0] != "" {
 			add(m[0]+"."+m[1], false)

@@ -9,7 +9,7 @@ type Hooks struct {
 	Events []HookEvent
 
 	File HookFile
-	New  string // content of a new file; may be empty
+	New  string // initial content of the file if it does not exist; may be empty
 
 	Flat  bool // whether the file's list for an event contains hooks instead of groups of hooks
 	URL   bool // whether a hook can be a URL instead of a command
@@ -17,16 +17,14 @@ type Hooks struct {
 	Wait  int  // timeout of pre-call hooks, in seconds
 	Milli bool // whether the file contains timeouts in milliseconds
 
-	// FailClosed is the member that makes the agent refuse a call if the pre-call hook fails. It
-	// belongs to the hook's entry in the file. If it is empty, the agent does not support such a
-	// member, and the hook's command must refuse the call itself. This is possible only in some
-	// shells.
+	// FailClosed is the member of a pre-call hook's entry that makes the agent refuse the call if
+	// the hook fails. It is empty if the agent has no such setting.
 	FailClosed HookMember
 
 	// Off lists settings that disable hooks. Each consists of the keys on the path to the setting,
-	// followed by the value that disables hooks. Besides the hooks file, two kinds of files can
-	// contain such a setting. Beside lists project files, relative to the current directory.
-	// Sibling is the name of a file in the directory of the hooks file; it may be empty.
+	// followed by the value that disables hooks. The settings can be in the hooks file or in one of
+	// the following files. Beside lists paths relative to the current directory. Sibling is the
+	// name of a file in the directory of the hooks file; it may be empty.
 	Off     [][]string
 	Beside  []string
 	Sibling string
@@ -36,10 +34,10 @@ type Hooks struct {
 	Gaps []string
 }
 
-// A HookFile is the path of the file that configures an agent's hooks.
+// A HookFile specifies the location of the file that configures an agent's hooks.
 type HookFile struct {
 	Variable  string // environment variable that contains the path of the directory; may be empty
-	Directory string // directory if the variable is not set, relative to the home directory
+	Directory string // directory used if the variable is not set, relative to the home directory
 	Name      string // name of the file in the directory
 	InProject bool   // whether Directory is relative to the current directory instead
 }
@@ -65,7 +63,7 @@ type EventKind int
 const (
 	Ignored    EventKind = iota // petrigate does nothing for the event
 	BeforeCall                  // a call is about to be made and needs a decision
-	AfterCall                   // a call has ended; its result may show that it failed, or leave this open
+	AfterCall                   // a call has ended, successfully or not
 	CallFailed                  // a call has failed
 	TurnEnd                     // a turn has ended, so no call of the session is still in flight
 	SessionEnd                  // the session has ended
@@ -83,5 +81,6 @@ func (h *Hooks) Configured() []HookEvent {
 // long.
 const timeoutGap = "a hook that exceeds its timeout lets the call pass, and so does a failing hook on Windows"
 
-// exceptMCP is a pattern that makes Cursor select its own tools, but not those of MCP servers.
+// exceptMCP is a pattern that matches the names of Cursor's built-in tools, but not those of MCP
+// tools.
 const exceptMCP = "^(?!MCP:)"

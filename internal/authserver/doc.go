@@ -3,9 +3,10 @@
 //
 // It supports the authorization code grant with PKCE, single-use refresh tokens, client
 // credentials, dynamic client registration and revocation, and publishes the corresponding
-// metadata. If Documents is set in the [Options], it also accepts any https URL as a client ID,
-// but does not read the client ID metadata document at this URL. It consents to valid
-// authorization requests without asking a person. It strictly checks the PKCE parameters, the
-// resource and the redirect URIs of clients that have registered, so that tests detect the client's
-// mistakes.
+// metadata. If Documents is set in the [Options], it accepts any https URL as a client ID, without
+// reading the metadata document at this URL.
+//
+// The server consents to all valid authorization requests without asking a person. To detect
+// mistakes of the client, it strictly checks the PKCE parameters, the resource and the redirect
+// URIs of registered clients.
 package authserver

@@ -15,8 +15,8 @@ type Demand struct {
 	Digest  string // required digest of the base policy, if Key is empty
 }
 
-// Demanded parses a demand. The text is either a digest, or a public key optionally preceded by
-// NAME= or NAME@VERSION=.
+// Demanded parses a [Demand] given as a digest or a public key. The key can be preceded by NAME= or
+// NAME@VERSION=.
 func Demanded(text string) (d Demand, err error) {
 	if strings.HasPrefix(text, "sha256:") {
 		d.Digest = text

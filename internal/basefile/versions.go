@@ -51,8 +51,8 @@ func CheckVersions(path string, bases []Seen) error {
 }
 
 // Record makes the same checks as [CheckVersions] and then records the versions of the base
-// policies in the file at path. It holds a lock, so that other calls of Record do not change the
-// file in the meantime, not even those in other processes. If bases is empty, Record does nothing.
+// policies in the file at path. A lock protects the file from concurrent calls of Record in this
+// process and others. If bases is empty, Record does nothing.
 func Record(path string, bases []Seen) error {
 	if len(bases) == 0 {
 		return nil

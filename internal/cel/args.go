@@ -14,8 +14,8 @@ import (
 
 // Limits on the arguments of a call that an expression reads.
 const (
-	maxArgs   = 1 << 20 // maximum size in bytes of an argument that an expression reads, or of all arguments together if it reads args as a whole
-	maxValues = 20_000  // maximum number of JSON values in an argument that an expression reads, or in all arguments together if it reads args as a whole
+	maxArgs   = 1 << 20 // maximum size in bytes of an argument or, if an expression reads args as a whole, of all arguments
+	maxValues = 20_000  // maximum number of JSON values in an argument or, if an expression reads args as a whole, in all arguments
 )
 
 // A document is a JSON object that expressions read. Each member is converted when it is first
@@ -36,8 +36,8 @@ type piece struct {
 	err   error
 }
 
-// check returns the error of the conversion, if any. It also returns an error if a key in the value
-// differs from a wanted key only in letter case.
+// check returns the error from converting the value, if any. It also returns an error if the value
+// contains a key that differs from one of the given keys only in letter case.
 func (p *piece) check(wanted []string) error {
 	for _, key := range wanted {
 		if err := p.keys.checkSpelling(key); err != nil {
@@ -47,7 +47,7 @@ func (p *piece) check(wanted []string) error {
 	return p.err
 }
 
-// get returns the members that the lookup specifies. The result can contain other members, too.
+// get returns the members of the object that an expression reads.
 func (d *document) get(want lookup) (map[string]any, error) {
 	if want.members == nil {
 		return d.everything(want.keys)

@@ -12,15 +12,14 @@ import (
 )
 
 // A costTracker determines the actual cost of a function call from the sizes of its operands and
-// result. By default, CEL considers these sizes only for operands whose types are known at compile
-// time. The arguments of a tool call have unknown types, so CEL would ignore their sizes.
+// result. By default, CEL ignores the sizes of operands whose types are unknown at compile time,
+// such as the arguments of a tool call.
 type costTracker struct{}
 
-// CallCost returns 1 plus a tenth of the total length, in bytes, of the operands and the result.
-// Only values of the CEL types string and bytes have a length. An operation that searches or joins
-// a list, or splits a string into a list, costs an additional 1 for each element of the list.
-// Matching a regular expression costs five times the usual amount. For == and !=, CallCost returns
-// nil, so that CEL determines the cost.
+// CallCost returns 1 plus a tenth of the total length, in bytes, of all strings and byte sequences
+// among the operands and the result. The operator "in" and the functions "split" and "join" cost 1
+// more per element of the list. Matching a regular expression costs five times the usual amount.
+// For == and !=, CallCost returns nil, so that CEL determines the cost.
 func (costTracker) CallCost(function, _ string, args []ref.Val, result ref.Val) *uint64 {
 	if function == operators.Equals || function == operators.NotEquals {
 		return nil // CEL itself considers the sizes of the operands of == and !=
@@ -70,7 +69,7 @@ func elements(v ref.Val) int {
 const maxMatchCost = 64 << 20
 
 // boundedMatch returns a replacement for a call to the CEL function "matches" with a literal
-// pattern. The replacement compiles the pattern only once, in advance. It fails if matching would
+// pattern. The pattern is compiled in advance. Evaluating the replacement fails if matching would
 // cost too much.
 func boundedMatch(call interpreter.InterpretableCall, pattern string) (interpreter.InterpretableCall, error) {
 	re, err := regexp.Compile(pattern)

@@ -13,9 +13,8 @@ import (
 	"github.com/petrigate/petrigate/internal/rawjson"
 )
 
-// keys groups the keys of objects, ignoring letter case, to find keys that differ only in letter
-// case. If an expression reads one of these keys, a server that ignores letter case might read
-// another.
+// keys contains the keys of objects, grouped regardless of letter case. It serves to detect keys
+// that differ only in letter case, because an expression and a server might read different keys.
 type keys map[string][]string
 
 // maxSpellings is the maximum number of spellings stored per key. Two are enough: at least one of

@@ -60,8 +60,9 @@ func (in *Input) variable(name string, want lookup) (any, error) {
 // A Condition is a boolean expression about the firing of a transition.
 type Condition struct{ *program }
 
-// Condition compiles the requirement of a validator. If names is nil, the expression can use any
-// keys of marking and meta. Any error is a [diag.List].
+// Condition compiles the requirement of a validator. The argument names restricts the keys of
+// marking and meta that the expression can use; nil means no restriction. Any error is a
+// [diag.List].
 func (c *Compiler) Condition(src string, names *Names) (*Condition, error) {
 	p, err := c.net.compile(src, names, cel.BoolType)
 	return &Condition{p}, err
@@ -85,8 +86,9 @@ func (c *Condition) Holds(in *Input) (bool, error) {
 type Value struct{ *program }
 
 // Value compiles the expression for a value that a net remembers. The expression can use the result
-// of the call, which is null if the call returned no data. If names is nil, the expression can use
-// any keys of marking and meta. Any error is a [diag.List].
+// of the call, which is null if the call returned no data. The argument names restricts the keys of
+// marking and meta that the expression can use; nil means no restriction. Any error is a
+// [diag.List].
 func (c *Compiler) Value(src string, names *Names) (*Value, error) {
 	p, err := c.memory.compile(src, names, nil)
 	return &Value{p}, err

@@ -100,8 +100,8 @@ func escapeHint(message string) string {
 	return ""
 }
 
-// dynamicPatterns returns a problem for each regular expression that is not a literal. If a regular
-// expression came from the arguments of a call, the caller could choose one that always matches.
+// dynamicPatterns returns a problem for each regular expression that is not a literal. A regular
+// expression taken from the arguments of a call would let the caller choose the result.
 func dynamicPatterns(src string, a *cel.Ast) (errs diag.List) {
 	for _, e := range ast.MatchDescendants(ast.NavigateAST(a.NativeRep()), ast.FunctionMatcher("matches")) {
 		args := e.AsCall().Args()
@@ -134,9 +134,8 @@ func article(t *cel.Type) string {
 	return cmp.Or(words[name], t.String())
 }
 
-// freeVariables returns the free variables of an expression and the variables of its
-// comprehensions. It maps each of them to the members that the expression reads, or to nil if the
-// expression reads the whole variable.
+// freeVariables maps each variable in an expression to the members that the expression reads, or to
+// nil if it reads the whole variable. The result includes the variables of comprehensions.
 func freeVariables(a *cel.Ast) map[string][]string {
 	uses := make(map[string][]string)
 	whole := make(map[string]bool)

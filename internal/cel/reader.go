@@ -13,13 +13,11 @@ import (
 	"github.com/petrigate/petrigate/internal/text"
 )
 
-// maxExcerpt is the maximum length, in bytes, of an expression quoted in the explanation for its
-// failure.
+// maxExcerpt is the maximum length, in bytes, of an expression quoted in a message.
 const maxExcerpt = 100
 
-// A Reader evaluates expressions about calls. It is the [gate.Reader] for map statements with an
-// expression, and the [gate.ValueReader] for keys and sums. [Reader.Read] converts a call only once
-// for all map statements. [Reader.Value] converts it again for each expression of a key or sum.
+// A Reader evaluates expressions about calls. It implements [gate.Reader] for the conditions of map
+// statements, and [gate.ValueReader] for keys and sums.
 //
 // All expressions must be added before the first call of Read or Value. From then on, a Reader is
 // safe for concurrent use.
@@ -51,8 +49,9 @@ func (r *Reader) ValueExpr(src string) (number int, err error) {
 	return r.add(src, r.values, nil)
 }
 
-// add returns the number of the expression src. It compiles the expression unless its number is
-// already known. If want is nil, the expression must have a type that can be a key.
+// add compiles the expression src and returns its index in r.programs. An expression in the map
+// known is not compiled again. If want is nil, the type of the expression must be suitable for a
+// key.
 func (r *Reader) add(src string, known map[string]int, want *cel.Type) (number int, err error) {
 	if n, ok := known[src]; ok {
 		return n, nil
@@ -165,12 +164,12 @@ func (r *reading) find(pattern int) gate.Found {
 	}
 }
 
-// Only reports whether any of the given expressions is certainly true. One is enough, because each
-// expression is about the whole call.
+// Only reports whether at least one of the given expressions is true. Such an expression covers the
+// whole call.
 func (r *reading) Only(patterns []int) bool { return slices.ContainsFunc(patterns, r.Evidence) }
 
-// Doubt explains why the condition of a map statement has no boolean value for the call. If the
-// condition is true or false, Doubt returns the zero [gate.Doubt].
+// Doubt explains why the expression could not be evaluated to true or false. After a successful
+// evaluation, Doubt returns the zero [gate.Doubt].
 func (r *reading) Doubt(pattern int) gate.Doubt {
 	if r.Finds(pattern) != gate.Perhaps {
 		return gate.Doubt{}
@@ -194,8 +193,8 @@ func newCallData(c *gate.Call) *callData {
 	return &callData{call: c, args: document{doc: c.Args}, annotations: document{doc: c.Annotations}}
 }
 
-// variable returns the value of the variable with the given name. For an object, the result
-// contains at least the members that the lookup specifies.
+// variable returns the value of the variable with the given name. If the value is an object, it
+// contains at least the members that the expression reads.
 func (d *callData) variable(name string, want lookup) (any, error) {
 	switch name {
 	case "args":

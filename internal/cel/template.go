@@ -21,9 +21,9 @@ type part struct {
 // maxShown is the maximum length in bytes of a value in a message.
 const maxShown = 200
 
-// Template compiles a message. "{{" and "}}" stand for braces; an expression must not contain
-// braces. If names is nil, expressions can use any keys of marking and meta. Any error is a
-// [diag.List].
+// Template compiles a message with embedded expressions in braces. "{{" and "}}" stand for literal
+// braces. An expression must not contain braces. The argument names restricts the keys of marking
+// and meta that expressions can use; nil means no restriction. Any error is a [diag.List].
 func (c *Compiler) Template(src string, names *Names) (*Template, error) {
 	t := &Template{}
 	var errs diag.List

@@ -27,8 +27,8 @@ type Channel struct {
 	AsksPIN bool // whether the channel can ask for the approval PIN
 	Vouches bool // whether another system identifies the people and signs their answers; no PIN is then needed
 
-	// Command is the command for answering requests on this machine. In messages, the command is
-	// followed by Place, such as ", in a browser".
+	// Command is the command for answering requests on this machine. Messages append Place to it,
+	// for example ", in a browser".
 	Command, Place string
 
 	// Elsewhere describes how to answer a request that is displayed only by this channel and cannot
@@ -47,9 +47,9 @@ type Channel struct {
 //   - If it runs next to the proxy, add a file in internal/serve/daemon with a type that implements
 //     the interface channel, and a function in openers that returns it, or nil if it is not configured.
 //     Also add its state to operator.Status, and a line to statusprint.go.
-//   - Call the method PutApproval of proxy.Proxy when the channel shows a request, unless Lists is
-//     set, and the method Answer for each answer. If the channel has authenticated the person, pass
-//     the person as well.
+//   - Unless Lists is set, call the method PutApproval of proxy.Proxy when the channel shows a request.
+//   - Call the method Answer of proxy.Proxy for each answer. Pass the person if the channel has
+//     authenticated them.
 //   - If the client shows the requests, ask it in proxy/internal/pipeline/approval.go.
 var all = [...]Channel{
 	{Name: Elicit, Usual: true, Client: true},

@@ -48,7 +48,7 @@ type Client struct {
 // value means that there are no limits.
 type Limits struct {
 	Tools      int    // maximum number of tools that the client can use
-	MoreTools  string // what the client does if there are more tools; used in messages
+	MoreTools  string // what the client does if the maximum is exceeded, as text for messages
 	NameLength int    // maximum length of a tool name, without the client's prefix
 }
 
@@ -61,9 +61,9 @@ func (c Client) Places(d *splice.Document) []splice.Place {
 	return all
 }
 
-// Entry returns the server-list entry that makes the client run or connect to petrigate as
-// described by l. ok is false if l contains a URL and the client's file format does not support
-// servers with a URL.
+// Entry returns the entry for the client's server list that makes the client start petrigate or
+// connect to its URL. ok is false if the [Launch] contains a URL but the client's file format
+// supports only commands.
 func (c Client) Entry(l Launch) (entry splice.Object, ok bool) {
 	entry = c.entry(l)
 	return entry, entry != nil
@@ -94,8 +94,8 @@ func (c Client) Safeguards(d *splice.Document, servers map[string]string) []Safe
 	return list.Map(c.guards.read(d), func(g guard) Safeguard { return Safeguard{Where: g.where, Value: g.value, Rule: g.rule(servers)} })
 }
 
-// Closed returns the key in the file d that disables the named server, or "" if d does not disable
-// it. The server is listed in d at the given place.
+// Closed returns the key in d that disables the named server, or "" if d does not disable it. d is
+// the file that contains the server, in the list at the given place.
 func (c Client) Closed(d *splice.Document, at splice.Place, name string) string {
 	if c.guards.closed == nil {
 		return ""
@@ -103,9 +103,8 @@ func (c Client) Closed(d *splice.Document, at splice.Place, name string) string 
 	return c.guards.closed(d, at, name)
 }
 
-// ClosedBeside returns the key in the file d that disables the named server, or "" if d does not
-// disable it. The server is listed in another file, whose path is given. d is one of the files that
-// [Client.Beside] returns for this path.
+// ClosedBeside is like [Client.Closed], but d is one of the files returned by [Client.Beside]. The
+// given path is that of the file that contains the server.
 func (c Client) ClosedBeside(d *splice.Document, file, name string) string {
 	if c.guards.closedBeside == nil {
 		return ""

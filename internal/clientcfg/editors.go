@@ -29,9 +29,8 @@ func vscodeInsiders() Client {
 	return c
 }
 
-// vscodeAt returns the client for a variant of VS Code that keeps its settings in the given
-// directory. For VS Code itself, the configuration file of a remote window is in the directory of
-// the VS Code server.
+// vscodeAt returns the client for VS Code, or for a variant of it, with settings in the given
+// directory. Only VS Code itself has a second configuration file, for remote windows.
 func vscodeAt(folder string) Client {
 	return Client{
 		Format: splice.JSON,

@@ -27,7 +27,7 @@ func AllHooks() []Hooks {
 	})
 }
 
-// files returns the paths of the hooks file.
+// files returns the path of the hooks file, as a list of one element.
 func (h Hooks) files(s System) []string {
 	f := h.Config.File
 	if !f.InProject {
@@ -107,13 +107,12 @@ func (h Hooks) hook(s System, l Launch, e agenttool.HookEvent) (o splice.Object)
 }
 
 // orRefuse is appended to the command of a pre-call hook, so that the agent refuses the call if the
-// command fails. Agents refuse a call if the hook exits with code 2 and writes a reason to stderr.
-// orRefuse is not used on Windows, or for agents whose hook entries have a setting for this
-// purpose.
+// command fails. Agents treat exit code 2 as a refusal.
 const orRefuse = ` || { echo "The call was not made." >&2; exit 2; }`
 
 // shellRefuses reports whether the commands of pre-call hooks end with orRefuse on the given
-// system.
+// system. Agents with a setting for this purpose do not need it, and Windows lacks a suitable
+// shell.
 func (h Hooks) shellRefuses(s System) bool { return h.Config.FailClosed.Key == "" && s.OS != "windows" }
 
 // TokenVariable is the environment variable that contains the token for hooks that are URLs.
@@ -142,21 +141,21 @@ type Hook struct {
 	URL    string // URL of the hook; empty if the hook is a command
 	Before bool   // whether the hook runs before a call
 	Closed bool   // whether the call is refused if the hook fails
-	Narrow bool   // whether the hook covers fewer calls than the hook that petrigate installs, or runs concurrently with the call
+	Narrow bool   // whether the hook's filter excludes calls that petrigate needs, or the hook runs asynchronously
 
 	command string
 }
 
 // Asks reports whether the hook might send its events to a proxy that uses the given configuration.
-// It returns true for a URL, where any proxy could be listening, and for a command that does not
-// name a configuration.
+// It returns true if the configuration is unknown, that is, if the hook is a URL or a command
+// without --config.
 func (t Hook) Asks(s System, config string) bool {
 	_, rest, named := strings.Cut(t.command, " --config ")
 	if t.URL != "" || !named {
 		return true
 	}
 	word := CommandLine(s, []string{config})
-	for _, w := range []string{word, strings.ReplaceAll(word, "'", `'\''`)} { // within the argument of sh -c, the path is quoted twice
+	for _, w := range []string{word, strings.ReplaceAll(word, "'", `'\''`)} { // a command wrapped in sh -c contains the path quoted twice
 		if after, ok := strings.CutPrefix(rest, w); ok && (after == "" || strings.ContainsAny(after[:1], " '")) {
 			return true
 		}
@@ -203,9 +202,8 @@ func (h Hooks) Installed(d *splice.Document) (all []Hook) {
 	return all
 }
 
-// isNarrow reports whether a hook with the given settings covers fewer calls than petrigate's own
-// hook for the event, or runs concurrently with the call. The settings can also be those of a group
-// of hooks.
+// isNarrow reports whether the settings of a hook, or of a group of hooks, exclude calls that
+// petrigate needs or make the hook run asynchronously.
 func isNarrow(e agenttool.HookEvent, fields map[string]any) bool {
 	match, _ := fields["matcher"].(string)
 	return !slices.Contains([]string{"", "*", ".*", e.Tools}, match) || fields["if"] != nil || fields["async"] == true || fields["asyncRewake"] == true

@@ -144,8 +144,7 @@ var claudeGuards = guards{
 
 // closedOfProject returns the key in the settings d that disables a server of a project, or "" if d
 // does not disable it. file is the path of the project's .mcp.json, and name is the name of the
-// server. closedOfProject ignores the settings enabledMcpjsonServers and
-// enableAllProjectMcpServers, because they do not enable a server that another setting disables.
+// server.
 func closedOfProject(d *splice.Document, file, name string) string {
 	project, ok := strings.CutSuffix(file, ".mcp.json")
 	if !ok {

@@ -10,7 +10,7 @@ import (
 
 // A Secret is a value in a file that must not be displayed.
 type Secret struct {
-	Name  string // name of the variable, key or flag, or "token" or "password" if the value looks like one; empty if it is uncertain whether the value is a secret
+	Name  string // name of the variable, key or flag, or "token" or "password"; empty if it is uncertain whether the value is a secret
 	Value string
 }
 
@@ -68,8 +68,8 @@ var valueKeys = []string{"env", "envs", "environment", "headers", "http_headers"
 var nameKeys = []string{"bearer_token_env_var", "env_http_headers", "env_vars", "env_keys"}
 
 const (
-	minSecret = 4 // minimum length of each literal part of a secret value; hiding a shorter part would also hide ordinary text
-	minValue  = 8 // minimum length of a secret value whose name does not suggest a secret; port numbers and "true" are shorter
+	minSecret = 4 // minimum length of the parts of a secret that are hidden; shorter parts also occur in ordinary text
+	minValue  = 8 // minimum length of a value that counts as a secret regardless of its name
 )
 
 // Secrets returns all values that may be secret in the decoded content of a file.
@@ -117,8 +117,8 @@ func secretUnder(name string, v any) []Secret {
 	return secretsWithin(text)
 }
 
-// secretValues returns the secret values in a mapping of variables or headers. In a header, even
-// plain words count as a secret, because most headers identify the caller.
+// secretValues returns the values that may be secret in a mapping of variables or headers. For
+// headers, it includes plain words, because most headers identify the caller.
 func secretValues(fields map[string]any, headers bool) (all []Secret) {
 	for _, name := range slices.Sorted(maps.Keys(fields)) {
 		text, _ := written(fields[name])

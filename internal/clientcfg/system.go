@@ -58,8 +58,9 @@ func inHome(path string) func(System) []string {
 	return func(s System) []string { return []string{s.path(s.Home, path)} }
 }
 
-// inDirectory returns a function that returns the path of a file in the directory that
-// [System.directory] returns for a System.
+// inDirectory returns a function that returns the path of a file in a client's configuration
+// directory. The environment variable contains the path of that directory. If the variable is not
+// set, the directory is at the given path below the home directory.
 func inDirectory(variable, below, file string) func(System) []string {
 	return func(s System) []string { return []string{s.path(s.directory(variable, below), file)} }
 }

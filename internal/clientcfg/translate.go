@@ -27,7 +27,7 @@ type reader struct {
 	timeout                          string
 	disabled                         bool
 	allow, deny                      []string
-	oauth                            any      // OAuth settings as a [splice.Object]; false if the entry turns OAuth off, and nil if it contains no OAuth settings that petrigate supports
+	oauth                            any      // OAuth settings as a [splice.Object], false if the entry turns OAuth off, or nil if the entry contains no supported settings
 	scopes                           []string // scopes that the entry lists outside its OAuth settings
 }
 
@@ -328,8 +328,8 @@ func (r *reader) readApproval(key string, v any) {
 	}
 }
 
-// noteUnreplaced warns the user about text in a header that looks like a variable reference. The
-// client does not replace it, because the entry does not list the variable.
+// noteUnreplaced warns the user about variable references in headers that the client sends as
+// ordinary text, because the entry does not list the variable.
 func (r *reader) noteUnreplaced(headers any) {
 	fields, _ := headers.(map[string]any)
 	if r.dialect.headers == nil {

@@ -13,8 +13,8 @@ import (
 // syntax of petrigate's configuration.
 type variables struct {
 	find *regexp.Regexp
-	// one translates a match of find. ok is false if the match is ordinary text rather than a
-	// reference. If the reference cannot be translated, problem explains why.
+	// one translates a match of the regular expression find. ok is false if the match is ordinary
+	// text. problem explains why a reference cannot be translated; otherwise, it is empty.
 	one func(s System, match string) (p piece, problem string, ok bool)
 }
 
@@ -107,9 +107,8 @@ var geminiVariables = &variables{find: regexp.MustCompile(`\$\{[A-Za-z_][A-Za-z0
 var gooseForm = regexp.MustCompile(`\$\{\s*[A-Za-z_][A-Za-z0-9_]*\s*\}|\$[A-Za-z_][A-Za-z0-9_]*`)
 
 // gooseHeaders returns a variables value for the headers of a Goose extension. It recognizes $NAME
-// and ${NAME}, where the braces may also contain spaces. If the extension's envs contains a value
-// for the name, this value replaces the reference. If env_keys lists the name, the result is a
-// reference to an environment variable in petrigate's syntax. Any other match is ordinary text.
+// and ${NAME}. The name must be a key of the extension's envs, which contains the value, or an
+// element of env_keys, which lists environment variables. Any other match is ordinary text.
 func gooseHeaders(fields map[string]any) *variables {
 	set, _ := fields["envs"].(map[string]any)
 	keys, _ := fields["env_keys"].([]any)

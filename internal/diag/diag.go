@@ -113,8 +113,7 @@ func (l List) Of(s Severity) List {
 	return list.Filter(l, func(p Problem) bool { return p.Severity == s })
 }
 
-// Coded returns a copy of the list. In the copy, each problem that had no code has the given
-// severity and code.
+// Coded returns a copy of the list. Problems without a code get the given severity and code.
 func (l List) Coded(s Severity, code string) List {
 	l = slices.Clone(l)
 	for i := range l {

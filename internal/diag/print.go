@@ -15,9 +15,9 @@ import (
 // Place returns the problem's position, or "petrigate" if the position is unknown.
 func (p Problem) Place() string { return cmp.Or(p.Position().String(), "petrigate") }
 
-// SourceLine returns the problem's excerpt, if any. Otherwise, it reads the source line with the
-// problem from the file and returns it with a caret below it, or "" if the line cannot be shown. It
-// does not read YAML and JSON files, because these may contain secrets.
+// SourceLine returns the source line with the problem and a caret below it, or "" if the line
+// cannot be shown. If the problem has an excerpt, SourceLine returns this instead. It does not read
+// YAML and JSON files, because these may contain secrets.
 func (p Problem) SourceLine() string {
 	if p.Excerpt != "" || p.Line == 0 || slices.Contains([]string{".yaml", ".yml", ".json"}, filepath.Ext(p.File)) {
 		return p.Excerpt

@@ -155,8 +155,8 @@ func (b Block) Sessions() []Session {
 }
 
 // Script returns a block's commands as a shell script, or "" if the block contains no commands. If
-// no line begins with "$ ", but the whole block consists of commands, the script is the block
-// itself.
+// no line begins with "$ ", the whole text of a sh block, or of a block that begins with a
+// petrigate command, counts as commands.
 func (b Block) Script() string {
 	if all := b.Sessions(); len(all) > 0 {
 		var script strings.Builder

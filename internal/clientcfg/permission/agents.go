@@ -31,8 +31,8 @@ type jsonList struct {
 	decision Decision
 }
 
-// lists returns the strings in the permission lists of the given JSON files, each as a [Line]. The
-// callback sets the fields of the Line that depend on the syntax of the string.
+// lists returns a [Line] for each string in the permission lists of the given JSON files. The
+// callback parses the string and sets the remaining fields of the Line.
 func (f files) lists(paths []string, lists []jsonList, understand func(*Line, string)) (all []Line) {
 	for _, path := range paths {
 		all = append(all, f.read(path, splice.JSON, func(d *splice.Document) (all []Line) {
@@ -74,8 +74,8 @@ func (l *Line) claude(text string) {
 	}
 }
 
-// cursor reads Cursor's permissions. A permission for a shell command also applies to the command
-// with further arguments.
+// cursor reads Cursor's permissions. A permission for a shell command applies to the command with
+// any further arguments.
 func cursor(f files) []Line {
 	paths := []string{f.home("CURSOR_CONFIG_DIR", ".cursor", "cli-config.json"), f.in(".cursor", "cli.json")}
 	return f.lists(paths, []jsonList{{"permissions.deny", Deny}, {"permissions.allow", Allow}}, (*Line).cursor)

@@ -44,10 +44,10 @@ func call(text string) (tool, inside string, ok bool) {
 	return strings.TrimSpace(tool), strings.TrimSpace(inside), ok && closed
 }
 
-// setCommand parses the pattern of a shell command and sets the command that the line matches. An
-// empty pattern or "*" matches any command. A pattern that ends with ":*" or " *" also matches the
-// command with further arguments. Any other pattern does so only if exactly is false. If the
-// pattern cannot be written in a map statement, setCommand records the reason.
+// setCommand parses the pattern of a shell command and makes the line match it. An empty pattern or
+// "*" matches any command. Further arguments are allowed if the pattern ends with ":*" or " *", or
+// if exactly is false. If the pattern cannot be written in a map statement, setCommand records the
+// reason.
 func (l *Line) setCommand(text string, exactly bool) {
 	words, any := strings.CutSuffix(text, ":*")
 	if !any {

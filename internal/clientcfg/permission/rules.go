@@ -20,18 +20,16 @@ type writer struct {
 	ran      bool // whether any line allows a command
 }
 
-// fileTools lists the agents' tools that take a file name, in the form tool.argument. The key is
-// true for tools that edit the file, and false for tools that only read it.
+// fileTools lists the arguments that contain a file name, in the form tool.argument. The tools
+// under the key true edit the file; those under false only read it.
 var fileTools = map[bool][]string{
 	false: {"Read.file_path", "read_file.file_path", "read_file.absolute_path"},
 	true:  {"Edit.file_path", "Write.file_path", "MultiEdit.file_path", "write_file.file_path", "replace.file_path"},
 }
 
-// Rules converts the lines to rules. A comment before each rule quotes the line. If any line allows
-// a command, Rules adds a rule that requires approval for all other commands. That rule is in
-// shadow mode, so it refuses nothing. Rules returns the lines that cannot be converted, and lists
-// them in a comment at the end of the rules. It also records the reasons in the elements of the
-// slice that was passed to it.
+// Rules converts lines of permission lists to rules for petrigate. It returns the lines that cannot
+// be converted, and records the reasons in the given slice. If a line allows a command, the rules
+// require approval for all other commands, but only in shadow mode, so that nothing is refused.
 func Rules(agent, title string, lines []Line) (rules string, left []Line) {
 	w := &writer{agent: agent}
 	fmt.Fprintf(&w.out, "# Permission lists for %s, as rules.\n", title)
@@ -109,10 +107,8 @@ func (w *writer) rule(d Decision, name string) {
 	fmt.Fprintln(&w.out, clientcfg.RuleFor(name, d == Deny))
 }
 
-// files writes the rule for a line about files. It adds a map statement for each tool that edits
-// files or, if the line is about reading, for each tool that only reads them. If the line's file
-// pattern contains brackets, quotation marks or other special characters, files writes nothing and
-// records that the line cannot be converted.
+// files writes map statements and a rule for a line about files. If the file pattern contains
+// special characters such as brackets, files writes nothing and records the reason in the line.
 func (w *writer) files(l *Line) {
 	glob := l.reads + l.edits
 	if strings.ContainsAny(glob, "[]{}!\"\n") {

@@ -12,8 +12,7 @@ type body interface {
 	// replace removes the named entries from the mapping or list at the given place. It inserts the
 	// new entries where the first removed entry was or, if no entry is removed, at the end.
 	replace(at Place, remove []string, add []New) ([]byte, error)
-	// restore removes petrigate's own entry from the mapping or list at the given place, and
-	// inserts the named entries of an earlier version of the file.
+	// restore does the work of [Document.Restore], without checking the result.
 	restore(at Place, old body, names []string, ours string) ([]byte, error)
 }
 
@@ -30,8 +29,8 @@ type New struct {
 	Value Object
 }
 
-// presentIn reports whether the entries of a file include n with exactly the same value. The
-// entries are given as a map from names to values.
+// presentIn reports whether the given entries of a file include n. The entries are those at the
+// given place, keyed by name.
 func (n New) presentIn(now map[string]any, at Place) bool {
 	got, ok := now[n.Name]
 	return ok && reflect.DeepEqual(got, Plain(n.Value.named(at, n.Name)))

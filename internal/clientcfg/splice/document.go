@@ -70,9 +70,9 @@ func (d *Document) Replace(at Place, remove []string, add ...New) ([]byte, error
 	})
 }
 
-// Restore undoes [Document.Replace]. It removes petrigate's own entry, which has the name ours,
-// from the mapping or list at the given place. It inserts the named entries of old, an earlier
-// version of the document, unchanged. It returns the resulting text of the file.
+// Restore undoes [Document.Replace] and returns the resulting text of the file. In the mapping or
+// list at the given place, it removes petrigate's own entry and inserts the named entries of old,
+// an earlier version of the document. The argument ours is the name of petrigate's entry.
 func (d *Document) Restore(at Place, old *Document, names []string, ours string) ([]byte, error) {
 	text, err := d.body.restore(at, old.body, names, ours)
 	if err != nil {
@@ -92,10 +92,9 @@ func (d *Document) Restore(at Place, old *Document, names []string, ours string)
 	})
 }
 
-// verified returns the text of the file after an edit of the mapping or list at the given place. It
-// adds a byte order mark if the file has one. It returns an error if the text is invalid, if any
-// value other than the touched entries has changed, or if the function more returns an error for
-// the new document.
+// verified checks the text of the file after an edit at the given place. It returns an error if the
+// text is invalid, or if anything other than the touched entries has changed. The callback makes
+// further checks. The resulting text includes the file's byte order mark, if any.
 func (d *Document) verified(text []byte, at Place, touched []string, more func(*Document) error) ([]byte, error) {
 	if bytes.HasPrefix(d.src, []byte(byteOrderMark)) {
 		text = append([]byte(byteOrderMark), text...)
@@ -158,7 +157,7 @@ func remaining(tree any, named string, names []string) any {
 // name.
 func (d *Document) values(at Place) map[string]any {
 	all := map[string]any{}
-	entries, _ := d.body.entries(at) // after an error, for example because the place contains a string, entries is empty
+	entries, _ := d.body.entries(at) // entries is empty after an error, for example if the place contains a string
 	for _, e := range entries {
 		all[e.Name] = e.Value
 	}
@@ -181,7 +180,7 @@ func Parse(name string, src []byte, f Format) (*Document, error) {
 	if i := invalid(text); i >= 0 {
 		return nil, problemAt(name, text, i, "the file is not UTF-8 here", "save it as UTF-8")
 	}
-	if at := tooDeep(text); f != YAML && at >= 0 { // tooDeep expects JSON, so it may miscount brackets in the strings and comments of TOML
+	if at := tooDeep(text); f != YAML && at >= 0 { // tooDeep understands only JSON; in TOML, it may count brackets in strings and comments
 		return nil, problemAt(name, text, at, fmt.Sprintf("values are nested more than %d levels deep", maxDepth), "")
 	}
 	var err error

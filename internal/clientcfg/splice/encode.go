@@ -11,8 +11,8 @@ import (
 	"github.com/petrigate/petrigate/internal/text"
 )
 
-// named returns the object to write to a file for an entry with the value o. If the entry is an
-// element of a list, the object also contains its name.
+// named returns the object to write to a file for an entry. If the entry is an element of a list,
+// named adds the name of the entry as a member.
 func (o Object) named(at Place, name string) Object {
 	if at.Named == "" {
 		return o

@@ -217,10 +217,9 @@ func segments(object *hujson.Object) (head hujson.Extra, all []jsonSegment) {
 	return head, all
 }
 
-// tail splits off the comments at the end of a line. Its argument is the text after a value, a
-// comma or an opening brace. If the first of several lines contains comments and all of them end on
-// it, tail returns this line, without its line break, and the remaining text. Otherwise, it returns
-// nil and the whole text.
+// tail splits off the comments at the end of a line. Its argument is the white space and the
+// comments after a value, a comma or an opening brace. The result comment is nil if the line
+// contains no comments, continues with something else, or ends within a comment.
 func tail(extra hujson.Extra) (comment, rest hujson.Extra) {
 	end := bytes.IndexByte(extra, '\n')
 	if end < 0 {

@@ -45,11 +45,12 @@ func (d *Document) Append(path []string, items []Item) ([]byte, error) {
 }
 
 // Drop removes petrigate's items from all lists in the mapping at the given path, and returns the
-// resulting text of the file. The callback reports whether an item is petrigate's. If an item
-// contains a list under the key inner, Drop removes petrigate's elements of that list, and removes
-// the item only if no elements are left. Drop also removes lists and mappings that become empty,
-// except those that existed in the earlier version of the file, if one is given. Drop changes only
-// JSON files.
+// resulting text of the file. The callback reports whether an item is petrigate's. If an item is a
+// group, that is, contains a list under the key inner, Drop removes only petrigate's elements of
+// that list.
+//
+// Groups, lists and mappings that become empty are removed. Lists and mappings remain if old, an
+// earlier version of the file, contains them; old may be nil. Drop changes only JSON files.
 func (d *Document) Drop(path []string, inner string, old *Document, ours func(any) bool) ([]byte, error) {
 	b, ok := d.body.(*jsonBody)
 	if !ok || b.root == nil {
@@ -100,9 +101,9 @@ func withoutOurs(list []any, inner string, ours func(any) bool) []any {
 	return left
 }
 
-// edited parses the text of the file after an edit of lists in the mapping at the given path. The
-// map want contains the expected elements of these lists. edited returns an error if a list has
-// other elements, or if anything else in the file has changed.
+// edited parses the text of the file after an edit of lists in the mapping at the given path. It
+// returns an error unless each edited list has the wanted elements and everything else is
+// unchanged.
 func (d *Document) edited(text []byte, path []string, want map[string][]any) (*Document, error) {
 	touched := slices.Collect(maps.Keys(want))
 	text, err := d.verified(text, Place{Path: path}, touched, func(next *Document) error {
@@ -167,7 +168,7 @@ func (b *jsonBody) appendItem(list *hujson.Value, o Object, s style, depth int) 
 	return nil
 }
 
-// dropFrom implements [Document.Drop]. It changes only the lists whose keys are in want.
+// dropFrom implements [Document.Drop] for the lists whose keys are in the map want.
 func (b *jsonBody) dropFrom(path []string, inner string, old *Document, want map[string][]any, ours func(any) bool) ([]byte, error) {
 	root := b.clone()
 	object, _, err := b.find(&root, path)

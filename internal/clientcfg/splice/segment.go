@@ -35,11 +35,9 @@ func replaced[T any](all []segment[T], remove []string, more []segment[T], end i
 }
 
 // restored returns a copy of the segments without petrigate's own entry and with the named entries
-// of an earlier version of the file. The first of the named entries takes the place of petrigate's
-// entry if the callback permits this and the user has not moved petrigate's entry toward the start.
-// Any other entry is inserted after the nearest segment that preceded it in the earlier version and
-// still exists. If no such segment exists, the entry is inserted before the nearest segment that
-// followed it.
+// of an earlier version of the file. The first of these entries takes the place of petrigate's
+// entry, if possible. The others are inserted next to segments that were their neighbors in the
+// earlier version. The callback reports whether a segment can be moved to another place.
 func restored[T any](all, old []segment[T], names []string, ours string, fits func(T) bool) []segment[T] {
 	at := slices.IndexFunc(all, func(s segment[T]) bool { return s.entry && s.name == ours })
 	all = slices.DeleteFunc(slices.Clone(all), func(s segment[T]) bool { return s.entry && s.name == ours })

@@ -52,7 +52,7 @@ func (b *tomlBody) read() error {
 	p := &unstable.Parser{KeepComments: true}
 	p.Reset(b.text)
 	var table []string
-	var ends []int // lines that start with an expression or a comment; a part ends above the first such line after its own start
+	var ends []int // indexes of lines that begin with an expression or a comment; each part of the file ends before the next of these lines
 	for p.NextExpression() {
 		e := p.Expression()
 		offset, path := begin(p, e)
@@ -108,8 +108,8 @@ func below(path, of []string) (rest []string, ok bool) {
 	return path[len(of):], true
 }
 
-// runs divides the file into runs of lines. Adjacent parts of the same entry of the mapping at the
-// given place form one run. Elsewhere in the file, a table header and its keys form one run.
+// runs returns the ranges of lines that become segments of the file. Each range contains either
+// lines of an entry of the mapping at the given place, or another table.
 func (b *tomlBody) runs(at Place) (all []run) {
 	for _, part := range b.parts {
 		next := run{name: "[" + strings.Join(part.path, "\x00"), from: part.from, to: part.to}
@@ -220,8 +220,8 @@ func (b *tomlBody) captures(all, more []lineSegment) bool {
 	return false
 }
 
-// isTable reports whether text begins with a table header. Text that begins with a key cannot be
-// moved, because the key would then belong to another table.
+// isTable reports whether a segment begins with a table header and can therefore be moved. A
+// segment that begins with a key belongs to the table above it.
 func isTable(text []byte) bool { return firstCharacter(text) == '[' }
 
 func (b *tomlBody) restore(at Place, old body, names []string, ours string) ([]byte, error) {

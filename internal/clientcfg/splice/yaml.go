@@ -231,9 +231,9 @@ func emptyValue(at Place) string {
 	return "{}"
 }
 
-// withNewKey returns the text of the file with the new entries below the top-level key. If the file
-// lacks the key, withNewKey adds it at the end. Otherwise, the key must have an empty value, and
-// its line is replaced.
+// withNewKey returns the text of the file after writing the top-level key with the new entries
+// below it. It replaces the key if the file contains it with an empty value. Otherwise, it adds the
+// key at the end.
 func (b *yamlBody) withNewKey(at Place, add []New, all []lineSegment, key int, newline string) []byte {
 	if len(add) == 0 {
 		return b.text
