@@ -87,8 +87,8 @@ func readHookSecret(v Value) (string, bool) {
 	return secret, ok
 }
 
-// Base returns the base URL for links to the webhook's listener, which listens on the given
-// address.
+// Base returns the base URL for links to the webhook's listener. It is AnswerURL or, if that is
+// empty, "http://" followed by the listener's address.
 func (w *Webhook) Base(address string) string {
 	if w.AnswerURL != "" {
 		return w.AnswerURL

@@ -62,9 +62,8 @@ func parseYAML(text string) (file *ast.File, err error) {
 }
 
 // overLimit returns the first token that exceeds the maximum nesting depth or number of keys, with
-// a message. It counts only the nesting of brackets and of entries that begin on the same line.
-// Without a limit, a few megabytes of brackets would overflow the stack of the recursive parser,
-// and a program cannot recover from that.
+// an error message. Without a limit, deep nesting would overflow the stack of the recursive parser,
+// and a program cannot recover from that. Nesting by indentation alone is not counted.
 func overLimit(tokens token.Tokens) (at *token.Token, what string) {
 	flow, run, line, keys := 0, 0, 0, 0
 	for _, tk := range tokens {

@@ -51,17 +51,17 @@ type AdoptOptions struct {
 	Time time.Time
 }
 
-// Adopt converts s, a state of another policy, to a state of p. It returns the fate of each net:
-// first p's nets in order, then the dropped nets. [Policy.Heirs] determines which nets correspond
-// to each other.
+// Adopt converts s, a state of another policy, to a state of p. It does not modify s. It returns
+// the fate of each net: first p's nets in order, then the dropped nets. [Policy.Heirs] determines
+// which old net each net of p replaces.
 //
-//   - A net with an unchanged fingerprint keeps its state, whether or not it is in shadow mode. The fingerprint includes each [Map] that produces a name listed by the net.
-//   - A limit from rules keeps its usage if its kind, its tools, its key and its scope are unchanged. If the usage exceeds the new maximum, the limit is used up and the excess becomes a [Debt]. The excess still counts if the limit is raised again. The clock for refunds starts at the current time.
-//   - Any other net starts in its initial state. But if that would lose the state of a hand-written net that is not in shadow mode, the net is [Held]: the caller must either keep the old policy or list the net in [AdoptOptions].Reset. In the returned state, a held net is in its initial state.
+//   - A net with an unchanged fingerprint keeps its state, even if its shadow mode is switched on or off. The fingerprint covers each [Map] that produces a name listed by the net.
+//   - A limit from rules keeps its usage if its kind, its tools, its key and its scope are unchanged. Usage beyond the new maximum becomes a [Debt]. The clock for refunds starts at the current time.
+//   - Any other net starts in its initial state. If that would lose the state of a hand-written net that is not in shadow mode, the net is [Held]: the caller must either keep the old policy or list the net in [AdoptOptions].Reset. In the returned state, a held net is in its initial state.
 //
 // Calls in flight and calls that wait for approval are preserved, and still change the nets that
-// keep their state. In a net that restarts, a call in flight that might keep other calls from
-// counting is assumed to do so; see [Transition.Spoils]. Adopt does not modify s.
+// keep their state. If a restarted net has a transition with [Transition.Spoils], each open call
+// that might match it is assumed to match.
 func (p *Policy) Adopt(s *State, o AdoptOptions) (*State, []Kept) {
 	if !o.Time.IsZero() {
 		s = s.Clone()
@@ -135,11 +135,10 @@ func (a *adoption) restart(n, old *net, elsewhere bool) {
 	a.kept = append(a.kept, k)
 }
 
-// withSuspects returns d, the initial state of the net n, after adding the open calls that might
-// keep other calls from counting; see [Transition.Spoils]. These include all calls that keep others
-// from counting in old, the previous net with the same name; old is nil if no such net existed.
-// They also include all calls that might, depending on their arguments, match a transition of n
-// with Spoils.
+// withSuspects adds to d, the initial state of the net n, the open calls that might keep other
+// calls from counting; see [Transition.Spoils]. It returns the new state and does not modify d.
+// Calls that keep others from counting in old are always added. old is the previous net with the
+// same name, or nil.
 func (a *adoption) withSuspects(n *net, d *NetData, old *net) *NetData {
 	s, t := a.from, slices.IndexFunc(n.Transitions, func(t Transition) bool { return t.Spoils })
 	var suspects []Flight
@@ -222,8 +221,8 @@ func (n *net) convertShadow(d *NetData) *NetData {
 }
 
 // withUsageOf returns a state for the limit n, which replaces the limit old. It carries over the
-// usage recorded in d, the state of old. family reports whether the two limits differ only in their
-// maximum. If so, observers that wait for calls to end keep waiting.
+// usage recorded in d, the state of old. If family is true, the limits differ only in their
+// maximum, and observers that wait for calls to end keep waiting.
 func (n *net) withUsageOf(old *net, d *NetData, family bool, t time.Time) *NetData {
 	one := func(d *NetData) *NetData {
 		c := &NetData{Active: d.Active, Meta: d.Meta}
@@ -266,14 +265,14 @@ func (c *OpenCall) renumbered(numbers map[int]int) *OpenCall {
 	return &moved
 }
 
-// couldHave reports whether u matches a name that the call has, or a name that it would have with
-// suitable arguments.
+// couldHave reports whether u, a tool listed by n, matches the call or would match it with suitable
+// arguments.
 func (c *namedCall) couldHave(n *net, u Tool) bool {
 	return slices.ContainsFunc(c.labels, func(l naming.Label) bool { return naming.Matches(&u, &l) }) || c.couldGive(n, u, Perhaps)
 }
 
-// addSuspects adds to c.Nets each net that waits for c only because the call might keep other calls
-// from counting; see withSuspects. It returns c.
+// addSuspects adds to c.Nets each net that waits for the call c only because withSuspects has added
+// c to the net's state. It returns c.
 func (s *State) addSuspects(c *OpenCall) *OpenCall {
 	for i, n := range s.policy.nets {
 		f := s.flight(n, c.Number, c.Call.Time)
@@ -287,8 +286,8 @@ func (s *State) addSuspects(c *OpenCall) *OpenCall {
 	return c
 }
 
-// allSpoilers returns all calls in d that keep other calls from counting; see [Extras]. It
-// considers the default state and the states for key values. A call can appear several times.
+// allSpoilers returns the calls that keep other calls from counting (see [Extras]), in d or in its
+// states for key values. A call can appear several times.
 func allSpoilers(d *NetData) []Flight {
 	all := slices.Clip(d.Spoilers())
 	for _, of := range d.Values.All() {

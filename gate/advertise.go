@@ -20,28 +20,27 @@ type Hidden struct {
 }
 
 // A Conflict reports that the nets together allow no tool. If Yields is not empty, the advisory
-// nets in it have no effect: they neither hide tools nor block calls. If Yields is empty, the
-// required nets alone conflict. All of them then take effect, and every tool is hidden. A required
-// net that blocks every tool by itself is not a conflict.
+// nets in it have no effect, so that they neither hide tools nor block calls. If Yields is empty,
+// all nets in Nets are required and take effect, and every tool is hidden. A required net that
+// blocks every tool by itself is not a conflict.
 type Conflict struct {
-	Winner string   // if Yields is not empty, the highest-ranking net in Nets that takes effect; may be empty
+	Winner string   // highest-ranking net in Nets that takes effect; empty if Yields is empty or contains all of Nets
 	Nets   []string // the conflicting nets, ranked by priority, then by number of allowed tools (fewest first), then by name
 	Yields []string // the nets in Nets that have no effect; all of them are advisory
 }
 
-// Offer sets the tools that can be called. They determine which advisory nets have no effect; see
-// [Net.Advisory]. Before the first call to Offer, an advisory net takes effect unless a net of
-// higher priority is in recovery; see [Net.Recovery]. The Args and Time of each element are
-// ignored. The caller must not modify tools afterwards.
+// Offer sets the tools that can be called; the Args and Time of each [Call] are ignored. The tools
+// determine which advisory nets have no effect; see [Net.Advisory]. Until Offer is called, an
+// advisory net takes effect unless a net of higher priority is in recovery; see [Net.Recovery]. The
+// caller must not modify tools afterwards.
 func (s *Session) Offer(tools []Call) {
 	s.update(func(*State) *Delta { return &Delta{Tools: tools} })
 }
 
-// Advertise returns the offered tools except those that a net would now block whatever the call's
-// arguments are. If a [Map] assigns a name to only some calls of a tool, this name never hides the
-// tool. Instead, it keeps the tool visible if a call with this name might pass. Advisory nets
-// without current effect (see [Net.Advisory]), nets in shadow mode and "default: deny" hide
-// nothing.
+// Advertise returns the offered tools except those that a net would now block whatever the
+// arguments of the call are. A name that a [Map] gives to only some calls of a tool does not hide
+// the tool, but keeps it visible if a call with this name might pass. Advisory nets without effect
+// (see [Net.Advisory]), nets in shadow mode and "default: deny" hide no tools.
 //
 // Advertise advances the clocks to now; see [Session.Tick].
 func (s *Session) Advertise(now time.Time) Advertised {

@@ -25,9 +25,10 @@ func (n *net) usage(d *NetData, t time.Time) *big.Rat {
 // paidOff reports whether the clock's refunds have paid off the debt by time t.
 func paidOff(debt *Debt, t time.Time) bool { return !debt.Until.IsZero() && !t.Before(debt.Until) }
 
-// charge returns a copy of the state d that records the given usage at time t, plus the tokens held
-// by d's calls in flight. Usage beyond the maximum becomes a debt. The clock for refunds starts at
-// t. If t is zero, it starts as soon as the time is known, but the debt does not expire.
+// charge returns a copy of d, the state of a limit, that records the given usage at time t and the
+// usage by the calls in flight. Usage beyond the maximum becomes a debt. The clock for refunds
+// starts at t. If t is zero, the clock starts as soon as the time is known, and the debt does not
+// expire.
 func (n *net) charge(d *NetData, used *big.Rat, t time.Time) *NetData {
 	c := *d
 	c.Stuck, c.Marking, c.Spent, c.Clock = false, n.start, nil, nil
@@ -73,9 +74,9 @@ func minRat(a, b *big.Rat) *big.Rat {
 	return b
 }
 
-// takeUsed sets d's marking: it removes the tokens consumed by the given usage and by the calls in
-// flight from the net's start marking, until no tokens are left. It also starts the clock, unless
-// the net is inactive or t is zero.
+// takeUsed sets d's marking to the net's start marking minus the tokens that the given usage and
+// the calls in flight consume. No token count becomes negative. takeUsed also starts the clock,
+// unless the net is inactive or t is zero.
 func (n *net) takeUsed(d *NetData, used *big.Rat, t time.Time) {
 	spend, m := &n.net.Transitions[n.budget.spend], slices.Clone(n.start)
 	for range d.Flights {

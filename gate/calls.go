@@ -74,10 +74,9 @@ func (s *Session) End(number uint64, e End) (changed bool) {
 // changed.
 func (t *Ticket) Settle(o Outcome) bool { return t.session.Settle(t.Number, o) }
 
-// SettleAt is like Settle, but also reports when the call ended. Nets that have a clock and wait
-// for outcomes need this time. If it is unknown (zero), each transition with [Transition.Every]
-// whose input tokens change restarts its clock. The transition may then fire too late, but never
-// too early.
+// SettleAt is like Settle, but also reports when the call ended. Nets with a clock need this time.
+// If it is unknown (zero), a transition with [Transition.Every] may fire too late, but never too
+// early.
 func (t *Ticket) SettleAt(o Outcome, ended time.Time) bool {
 	return t.session.SettleAt(t.Number, o, ended)
 }
@@ -123,7 +122,7 @@ func ConfirmN(ctx context.Context, s *Session, c Call, ask func(context.Context,
 	if !ok {
 		return d
 	}
-	defer s.Withdraw(a) // runs even if ask panics; does nothing if the call was admitted
+	defer s.Withdraw(a) // close the request even if ask panics; has no effect if the call was admitted
 	if ask != nil {
 		if n, err := ask(ctx, a); err == nil && n >= a.Approvals() && ctx.Err() == nil {
 			return s.Decide(c, a.Grant())

@@ -37,9 +37,9 @@ func (j *judgement) classify(s *State) {
 	}
 }
 
-// evaluate adds a net's verdict on the call to the findings, unless the net abstains and the call
-// does not change it. A net in shadow mode cannot affect the actual decision. While j computes this
-// decision, evaluate only adds such a net to j.shadows, for [judgement.evaluateShadow].
+// evaluate adds the net's verdict on the call to j.findings, unless the net abstains and the call
+// does not change it. For the actual decision, a net in shadow mode is only added to j.shadows; see
+// [judgement.evaluateShadow].
 func (j *judgement) evaluate(s subject) {
 	n := s.net
 	if n.Shadow && j.world == acting {
@@ -97,9 +97,9 @@ func (j *judgement) judge(f *finding) {
 	j.blocked, j.manual = j.blocked || f.kind == Blocked, j.manual || f.manual
 }
 
-// current advances a net's clock to the time of the call. It returns the resulting state of the net
-// and, if the state has changed, also records it. If key is not empty, the state is that of a
-// single key value, and base is the net's default state; see [NetData].
+// current returns the given state of the net after advancing its clock to the time of the call. It
+// records any change. If key is not empty, the state is that of a single key value, and base is the
+// net's default state; see [NetData].
 func (j *judgement) current(n *net, key string, data, base *NetData) *NetData {
 	moved := n.advanced(data, base, j.call.Time)
 	if moved != data {
@@ -180,8 +180,8 @@ func (j *judgement) classifyAny(n *net, base *NetData) {
 	j.evaluate(subject{net: n, data: best})
 }
 
-// evaluateShadow evaluates the nets in shadow mode. w determines whether it uses their enforced or
-// their actual states; see [ShadowData].
+// evaluateShadow evaluates the nets in shadow mode. The parameter w selects their enforced or their
+// actual states; see [ShadowData].
 func (j *judgement) evaluateShadow(w world) *judgement {
 	k := &judgement{namedCall: j.namedCall, state: j.state, offered: j.offered, world: w, row: j.row, known: j.known}
 	k.findings, k.room = k.findingRoom[:0], k.choiceRoom[:0]
@@ -194,10 +194,9 @@ func (j *judgement) evaluateShadow(w world) *judgement {
 	return k
 }
 
-// choose selects, for each of the call's names in order, the transition to fire. It blocks the call
-// if the net gates one of the names but has no enabled transition for it. It also blocks the call
-// if the transition would advance the net, but the call might not be the one that the net waits
-// for; see [Name].
+// choose selects the transition to fire for each of the call's names, in order. It blocks the call
+// if the net gates a name but has no enabled transition for it. It also blocks the call if a weak
+// name would advance the net; see [Name].
 func (f *finding) choose(room []int) {
 	scratch := scratch{net: f.net, marking: f.data.Marking, room: room}
 	spared := f.net.listing.Spared(f.labels)
@@ -220,8 +219,8 @@ func (f *finding) choose(room []int) {
 		case t < 0:
 			f.block(i)
 		case f.net.Transitions[t].Observe:
-			// Observers ignore weak names, because the call might not be the one that they wait
-			// for; see [Name].
+			// An observer does not fire for a weak name, because the call might not be the one that
+			// it waits for; see [Name].
 			if !f.labels[i].Weak && !f.chosen(t) && !f.spoiled(t) && scratch.take(t) {
 				observes = true
 				f.add(t, i)
@@ -240,7 +239,7 @@ func (f *finding) choose(room []int) {
 		f.choices = f.choices[:0]
 		return
 	}
-	if forbids && observes { // a call that uses up a limit must not refill it, too
+	if forbids && observes { // a call that counts against a limit must not refill it
 		f.choices = slices.DeleteFunc(f.choices, func(c choice) bool { return f.net.Transitions[c.transition].Observe })
 	}
 	if forbids && f.net.hasEvidence {
@@ -280,10 +279,9 @@ func (s *scratch) take(t int) bool {
 	return true
 }
 
-// judgeWatches removes from f's choices the observers that read their key from the call's result,
-// because their key values are not known yet. The net's default state (see [NetData]) records that
-// they wait for the call. If such an observer was not chosen, judgeWatches records that the call's
-// success will not count for f's key value.
+// judgeWatches removes from f.choices the observers that read their key from the call's result.
+// They wait in the net's default state until the result is known; see [NetData]. If such an
+// observer was not chosen, judgeWatches records that the call does not count for f's key value.
 func (f *finding) judgeWatches() {
 	for i, w := range f.plan.watches {
 		if !f.chosen(w.transition) {
@@ -304,7 +302,7 @@ func (f *finding) judgeBase() {
 	case len(f.plan.watches) > 0 && len(f.spoils())+len(f.data.Spoilers()) == 0:
 		f.kind, f.choices = Gated, append(f.choices, f.plan.watches...)
 	default:
-		f.choose(nil) // only finds names that the net always allows; see [Net.Free]
+		f.choose(nil) // finds only free names, because no transition applies without a key value; see [Net.Free]
 	}
 }
 

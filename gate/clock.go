@@ -59,9 +59,9 @@ func watchesOf(d *NetData) []Flight {
 }
 
 // tick returns the state d advanced to time t, or to the time of its own clock if that is later.
-// isBase is true if d is the default state of a net with a key; see [NetData]. baseWatches lists
-// the observers that wait for calls in the default state. tick stops at the time of each of these
-// calls, so that a change affects only the observers that were waiting when it happened.
+// isBase reports whether d is the default state of a net with a key; see [NetData]. baseWatches
+// lists the observers that wait for calls in the default state. The clock stops at the time of each
+// of these calls, so that a change affects only the observers that were already waiting.
 func (n *net) tick(d *NetData, baseWatches []Flight, isBase bool, t time.Time) *NetData {
 	d = n.refunded(d, t)
 	if debt := d.Debt(); debt != nil && paidOff(debt, t) {
@@ -128,7 +128,7 @@ func (n *net) waitFor(d *NetData, t time.Time, transitions []int) (time.Duration
 	const steps = 100
 	for range steps {
 		k, due := n.nextTick(d)
-		if k < 0 || !due.After(t) { // no timed transition will fire, or one is overdue
+		if k < 0 || !due.After(t) { // no timed transition is enabled, or one is overdue
 			break
 		}
 		if d = n.tick(d, nil, false, due); n.candidate(transitions, d, false) >= 0 {
@@ -141,7 +141,7 @@ func (n *net) waitFor(d *NetData, t time.Time, transitions []int) (time.Duration
 // A clockMove changes the state of a net when its clock advances; see [move].
 type clockMove struct {
 	move
-	seen map[string]time.Time // times of the earlier states, keyed by the marking and the time since each timed transition's last tick; see [clockMove.skipCycles]
+	seen map[string]time.Time // when each earlier state was reached, keyed by an encoding of its marking and clock; see [clockMove.skipCycles]
 }
 
 // run fires the transitions that are due by time t, in chronological order.
@@ -177,9 +177,8 @@ func (w *clockMove) fire(k int, due, t time.Time) {
 	since[k] = since[k].Add(ticks * every)
 	tr := &w.net.net.Transitions[number]
 	if times := int(min(ticks, time.Duration(tr.MaxFirings(w.data.Marking, maxTokens)))); times > 0 {
-		// While a transition fires repeatedly, the token count of each place only grows or only
-		// shrinks, so it is enough to look for disabled observers after the first and after the
-		// last firing.
+		// Each place has its lowest token count after the first or after the last firing, so it is
+		// enough to look for disabled observers at these two points.
 		tr.Fire(w.marking())
 		w.endDisabledWatches()
 		tr.FireTimes(w.marking(), times-1)

@@ -102,7 +102,7 @@ func (j *judgement) validate() ([]Meta, *Refusal) {
 		for _, c := range f.choices {
 			reason := f.net.rejection(f.firing(j.call, c, metas[i]))
 			if reason != "" && j.world == actual {
-				metas[i] = nil // the call is made anyway (see [ShadowData]), but it must not change the metadata
+				metas[i] = nil // the call is made anyway (see [ShadowData]), but without changing the net's metadata
 				break
 			}
 			if reason != "" {
@@ -146,9 +146,8 @@ func (f *finding) firing(c *Call, chosen choice, meta Meta) Firing {
 
 // applyMoves adds to d the changes that the call makes to the nets. If a net's structural
 // transitions, which fire by themselves, would not stop firing, applyMoves returns the net's
-// finding, so that the call can be refused. A call cannot be refused if it is replayed or if j
-// evaluates the actual states (see [ShadowData]). In both cases, applyMoves leaves such a net
-// unchanged and continues with the next one.
+// finding, so that the call can be refused. A call that is replayed, or applied to the actual
+// states (see [ShadowData]), cannot be refused; applyMoves then skips the net.
 func (j *judgement) applyMoves(d *Delta, number uint64, metas []Meta) *finding {
 	var room []NetData
 	var base *NetData // default state (see [NetData]) of the current net, if the call has changed that state
@@ -227,9 +226,7 @@ func (j *judgement) unrest(f *finding) *Refusal {
 }
 
 // startKeyed prepares m to change a state of a net with a key. It copies f's state to m, and stores
-// in m the observers that wait for calls in base, the default state; see [NetData]. If an observer
-// waits for the given call but was not chosen for f's key value, startKeyed records that this
-// observer does not count the call for the value.
+// in m the observers that wait for calls in base, the default state; see [NetData].
 func (m *move) startKeyed(f *finding, base *NetData, call Flight) {
 	*m.data = f.copyState()
 	m.setBaseWatches(watchesBefore(base.Watches, &call), f.value == nil)
@@ -237,8 +234,8 @@ func (m *move) startKeyed(f *finding, base *NetData, call Flight) {
 	m.recordMissed(f, call)
 }
 
-// watchesBefore returns the given observers without those that wait for the given call. The
-// observers to omit are at the end of the list, because they were added last.
+// watchesBefore returns the given observers without those that wait for the call, which must be at
+// the end of the list.
 func watchesBefore(watches []Flight, call *Flight) []Flight {
 	for len(watches) > 0 && watches[len(watches)-1].SameCall(call) {
 		watches = watches[:len(watches)-1]
@@ -246,8 +243,8 @@ func watchesBefore(watches []Flight, call *Flight) []Flight {
 	return watches
 }
 
-// recordMissed finds the observers that wait for the call but were not chosen for f's key value. It
-// records that the call does not count for this value.
+// recordMissed handles the observers that wait for the call but were not chosen for f's key value.
+// It records that the call does not count for this value.
 func (m *move) recordMissed(f *finding, call Flight) {
 	for missed := f.parts().missed; missed != 0; missed &= missed - 1 {
 		w := f.plan.watches[bits.TrailingZeros64(missed)]
@@ -258,9 +255,9 @@ func (m *move) recordMissed(f *finding, call Flight) {
 	}
 }
 
-// start starts the transition that was chosen for the call. A deferred transition then waits for
-// the outcome. Any other transition fires at once. But if this would refill a limit that is in debt
-// (see [Debt]), start reduces the debt instead.
+// start starts the transition that was chosen for the call. A deferred transition waits for the
+// outcome. Any other transition fires at once or, if it would refill a limit in debt, reduces the
+// debt instead; see [Debt].
 func (m *move) start(c choice, flight Flight) {
 	def, t := &m.net.Transitions[c.transition], &m.net.net.Transitions[c.transition]
 	flight.Transition, flight.Name = c.transition, c.name
@@ -277,8 +274,8 @@ func (m *move) start(c choice, flight Flight) {
 	}
 }
 
-// pass removes the findings of nets that block the call, except those of nets that the call changes
-// anyway; see [finding.moves].
+// pass removes the findings of nets that block the call, unless the call changes the net anyway;
+// see [finding.moves].
 func (fs *findings) pass() {
 	passed := (*fs)[:0]
 	for _, f := range *fs {

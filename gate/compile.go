@@ -51,9 +51,9 @@ func compile(def Net) (*net, ErrorList) {
 	return n, nil
 }
 
-// findBudget returns the transition that uses up n's budget and, unless the budget is a sum, the
-// place that holds its tokens. It returns nil if n is not a limit from the user's rules, or if n
-// has no such transition or place.
+// findBudget returns n's budget: the transition that uses it up and, unless it is a sum, the place
+// that holds its tokens. It returns nil if n is not a limit from the user's rules, or has no such
+// transition or place.
 func (n *net) findBudget() *budget {
 	gates := func(t Transition) bool { return len(t.Tools) > 0 && !t.Observe }
 	b := &budget{place: -1, spend: slices.IndexFunc(n.Transitions, gates)}
@@ -74,8 +74,7 @@ func (n *net) findBudget() *budget {
 
 // prepareClock determines whether n's timed transitions (those with [Transition.Every]) are
 // independent: none of them changes an input of another timed transition or of a structural
-// transition. Independent transitions tick without regard to each other, and the passage of time
-// does not enable any structural transition.
+// transition. All due firings of an independent transition can be performed in a single step.
 func (n *net) prepareClock() {
 	n.independent = true
 	for _, t := range n.timed {

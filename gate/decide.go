@@ -58,8 +58,8 @@ func (q *Prepared) clear() {
 	}
 }
 
-// name computes the names that policy p gives to c, which do not depend on the state. j must be
-// new, possibly with withoutMaps set, or cleared by [Prepared.clear].
+// name prepares j for a decision on the call c under the policy p. It does the work that does not
+// depend on the state. j must be new or cleared by [Prepared.clear], but withoutMaps can be set.
 func (j *judgement) name(p *Policy, c *Call) {
 	j.policy, j.call = p, c
 	j.tools = naming.Physical(c, j.toolRoom[:0])
@@ -94,16 +94,16 @@ type judgement struct {
 	set   listing.Set // nets that might apply to the call
 
 	keyed *keyedCall // nil if no net with a key applies to the call, or if the call's arguments are unknown
-	spare *keyedCall // cleared keyedCall, kept so that the next call can reuse its memory
+	spare *keyedCall // cleared object, kept so that the next call can reuse its memory
 
 	findings findings // findings in policy order; nets that abstain have a finding only if the call changes them
-	room     []choice // unused capacity for the choices of the next net
+	room     []choice // unused memory for the choices of the next finding
 	blocked  bool
 	manual   bool
-	known    bool       // whether some active net knows the call, so that "default: deny" does not refuse it
+	known    bool       // whether some active net covers the call, so that "default: deny" does not refuse it
 	replayed bool       // whether the call was made in the past, so that the verdicts cannot prevent it
 	offered  []Call     // tools that can be called; nil means [State.Tools]
-	world    world      // nets to evaluate and states to use; the zero value is acting
+	world    world      // selects the nets to evaluate and their states
 	row      string     // fingerprint of the call (see [argument.Fingerprint]); empty if no net counts consecutive identical calls
 	ticked   []NetDelta // changes that the clock made to the states of the evaluated nets
 	shadows  []subject  // nets in shadow mode that apply to the call
@@ -124,7 +124,7 @@ type world uint8
 
 const (
 	acting   world = iota // selects the nets that are not in shadow mode
-	enforced              // selects the nets in shadow mode, in the states that would have resulted if they had blocked calls
+	enforced              // selects the nets in shadow mode, in the states that they would have if they had blocked calls
 	actual                // selects the nets in shadow mode, in the state that follows from the calls that were made
 )
 
@@ -213,9 +213,10 @@ func (j *judgement) refusal(g *Grant) *Refusal {
 	}
 }
 
-// checkGrant returns the grant g and the approval request that it answers. The request is nil if it
-// has already been closed. checkGrant returns nil, nil if g was already used, if the session has not
-// assigned its number yet, or if a call with another tool or other arguments was approved.
+// checkGrant checks that the grant g is valid for the call c. If so, it returns g and the approval
+// request that g answers; the request is nil if it has already been closed. checkGrant returns nil,
+// nil if g was already used, if its number is unknown, or if a call with another tool or other
+// arguments was approved.
 func (s *State) checkGrant(g *Grant, c *Call) (*Grant, *OpenAsk) {
 	if g.Number == 0 || g.Number > s.Last || slices.Contains(s.Spent, g.Number) {
 		return nil, nil

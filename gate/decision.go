@@ -33,7 +33,7 @@ type Ask struct {
 // A Step is a manual transition that a person is asked to approve.
 type Step struct {
 	Net, Transition string
-	Name            string // one of the call's names, matched by the transition's list of tools
+	Name            string // the name or pattern that makes the transition apply to the call
 	Via             string // channel for asking the question; empty means any
 	Approvals       int    // number of different people who must approve; 0 means one
 	Rule            Position
@@ -88,13 +88,13 @@ type Block struct {
 	Rule   Position
 	Reason string        // why the net blocks the call, as a sentence
 	Words  string        // the part of the arguments that Reason quotes; may be empty
-	Name   string        // blocked name of the call, or the tool's name if a pattern or no particular name is blocked
-	Holds  []Holder      // some of the open calls that cause the block: they hold the missing tokens, would produce them, or match a transition with [Transition.Spoils]
+	Name   string        // blocked name of the call; the name of the tool if a pattern or no particular name is blocked
+	Holds  []Holder      // some of the open calls that cause the block
 	Retry  time.Duration // like [Refusal].Retry, but for this net alone
 	Key    []KeyValue    // key value that is blocked, if the net has a key; nil if the call has no value for the key
 	More   int           // number of further key values that the net blocks
 	Doubt  *Doubt        // why the call might not have this name; nil if the name is certain
-	Near   []Near        // near misses for the names that the net waits for
+	Near   []Near        // calls that seem to meet the net's requirements, but do not count
 }
 
 // A Near describes a near miss: a call that seems to meet a requirement for a call with the given
@@ -119,13 +119,12 @@ func (n *Near) Sentence() string {
 }
 
 // A Holder describes an open call: a call in flight, or a call with an unknown outcome. In
-// [Block].Holds, it is one of the calls that cause the block: it has taken the missing tokens,
-// would produce them, or keeps other calls from counting; see [Transition.Spoils]. [Session.Open]
-// leaves Brings and Voids unset.
+// [Block].Holds, the call has taken the missing tokens, would produce them, or keeps other calls
+// from counting; see [Transition.Spoils]. [Session.Open] leaves Brings and Voids unset.
 type Holder struct {
 	Number  uint64
 	ID      string // ID of the call; empty for another session's call
-	Tool    string // name of the tool; for another session's call, one of the names listed in the net
+	Tool    string // name of the tool; for another session's call, a name listed by the net
 	Since   time.Time
 	Other   bool   // whether the call belongs to another session
 	Unknown bool   // whether the outcome was reported as unknown; an operator can supply it

@@ -37,9 +37,9 @@
 // [Transition.Evidence], the success of a call counts only for later calls, not for the call
 // itself. A transition with [Transition.Spoils] keeps concurrent calls from counting: a test that
 // runs during an edit proves nothing, whether or not the test and the edit succeed. A net can also
-// impose restrictions that tokens cannot express: on the sum of an argument ([Net.Sum]), on
-// consecutive identical calls ([Net.Row]), and on all calls that are not on a list while a place is
-// marked ([Net.Phases]).
+// limit the sum of an argument ([Net.Sum]) and the number of consecutive identical calls
+// ([Net.Row]). While a place is marked, it can block all calls that are not on a list
+// ([Net.Phases]).
 //
 // A net with a key ([Net.Key]) has a separate marking for each value of its fields, so that a
 // backup of one file does not unlock another file. If a call has several key values, the marking
@@ -56,10 +56,10 @@
 //
 // A [Policy] is immutable. [Policy.Decide] and [Policy.Settle] are functions of a policy and a
 // [State] that return a [Delta]; a [Session] holds a state in memory and applies deltas under its
-// lock. Most session queries are also available for a policy and a state, for stores that manage
-// states themselves; [Policy.Adopt] converts a state of another policy. The types that make up nets
-// are in package toolnet and have aliases here. The package has no clock, no I/O, no goroutines and
-// no logger of its own.
+// lock. Programs that store states themselves can use the methods of Policy instead of a session;
+// [Policy.Adopt] converts a state of another policy. The types that make up nets are in package
+// toolnet and have aliases here. The package has no clock, no I/O, no goroutines and no logger of
+// its own.
 //
 // Only [Session] and [Shared] have locks. A decision locks its session first, then the Shared for
 // the sessions of the same principal, then the Shared for all sessions. Before taking a lock,

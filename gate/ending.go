@@ -8,8 +8,7 @@ import (
 	"github.com/petrigate/petrigate/internal/list"
 )
 
-// ending holds the outcome of a call while it is applied to a net or to the state for a single key
-// value.
+// ending describes the end of a call, for use with a net or with the state for a single key value.
 type ending struct {
 	call    *OpenCall
 	flight  Flight
@@ -21,13 +20,13 @@ type ending struct {
 	// The following fields are set only if the outcome is applied to the state for a single key
 	// value.
 	base  *NetData // the net's default state; see [NetData]
-	keys  uint64   // bit set of the net's keys that have this key value in the result
+	keys  uint64   // bit set of the net's keys that have this value in the call's result
 	named []KeyValue
 }
 
-// applyBoth applies the outcome to the old state of the net and stores the resulting state in
-// *room. If the net is in shadow mode, it also applies the outcome to the enforced state; see
-// [ShadowData]. It reports whether the net waited for the call.
+// applyBoth applies the outcome to the state old and stores the resulting state in *room. If the
+// net is in shadow mode, applyBoth also updates the enforced state; see [ShadowData]. It reports
+// whether the net waited for the call.
 func (e *ending) applyBoth(n *net, old, room *NetData) bool {
 	waited := e.apply(n, old, room)
 	if old.Shadow == nil {
@@ -141,8 +140,8 @@ func (m *move) callOnSuccess(e *ending, f Flight) {
 	m.data.Meta = meta
 }
 
-// matchingWatches returns the observers that wait for the call and read e's key value from its
-// result. If the call did not succeed, it returns nil.
+// matchingWatches returns the observers that wait for the call and find e's key value in its
+// result. It returns nil if the call did not succeed.
 func (e *ending) matchingWatches(n *net) []Flight {
 	if e.keys == 0 || e.outcome != Success {
 		return nil
@@ -152,7 +151,8 @@ func (e *ending) matchingWatches(n *net) []Flight {
 	})
 }
 
-// fireFound fires the observers in found, except those that no longer count for e's key value.
+// fireFound fires the given observers, except those that ignore the call's success for this key
+// value; see [Extras].
 func (m *move) fireFound(e *ending, found []Flight) {
 	for _, w := range found {
 		if !slices.Contains(m.data.Lapsed(), w) {

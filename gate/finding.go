@@ -15,14 +15,14 @@ import (
 // the call; see [subject].
 type finding struct {
 	subject
-	labels    []naming.Label // the call's names, given by the policy or, for a net without Labels, by the net itself
+	labels    []naming.Label // the call's names; if the net has no Labels, the names given by the net itself
 	choices   []choice       // transitions chosen for the call's names; empty if the net blocks
 	special   *special       // additional data; nil for most findings
 	label     int32          // index in labels of the first name that the net blocks
-	kind      VerdictKind    // the net's verdict; can be Abstain if the call changes the net nevertheless
+	kind      VerdictKind    // the net's verdict; the call can change the net even if this is Abstain
 	manual    bool           // whether a chosen transition requires approval
-	restarts  bool           // whether the call ends a series of identical calls, so that the net starts again from its initial state
-	doubtful  bool           // whether the net blocks the call only because the blocked name is weak; see [Name]
+	restarts  bool           // whether the call ends a series of identical calls and thus resets the net to its initial state
+	doubtful  bool           // whether the net blocks the call only because a name is weak; see [Name]
 	broken    bool           // whether the net's Mapper has failed
 	addsValue bool           // whether the finding is for a key value that the state does not contain yet
 }
@@ -30,9 +30,9 @@ type finding struct {
 // findings are the verdicts on a call, in policy order.
 type findings []finding
 
-// subject is a net that applies to a call, together with the net's state when the call is made. For
-// a net with a key, each key value in the call is a separate subject. An additional subject without
-// a key value covers everything that does not depend on the key values.
+// subject is a net that applies to a call, together with the net's state when the call is made. A
+// net with a key is a separate subject for each key value in the call. It can also be a subject
+// without a key value, for everything that does not depend on the key values.
 type subject struct {
 	net  *net
 	data *NetData
@@ -50,7 +50,7 @@ type special struct {
 	retry  time.Duration
 	phase  *Phase   // the phase that blocks the call
 	amount *big.Rat // amount that the call adds to the net's sum
-	missed uint64   // observers that do not count for this key value, as a bit set of indexes in plan.watches
+	missed uint64   // bit set of the observers in plan.watches that ignore the call's success for this key value
 }
 
 // chosen reports whether t was chosen for one of the call's names so far.
@@ -82,8 +82,7 @@ func (f *finding) block(label int) {
 	}
 }
 
-// blockDoubtful blocks the call because one of its names would advance the net but is weak (see
-// [Name]), that is, the name can only restrict the call.
+// blockDoubtful blocks the call because a weak name would advance the net; see [Name].
 func (f *finding) blockDoubtful(label int) {
 	f.doubtful = f.doubtful || f.kind != Blocked
 	f.block(label)

@@ -56,8 +56,8 @@ func (n *net) setKey(transition, number int, k *keyvalue.Key) {
 	}
 }
 
-// plan describes how a call affects a net with a key, as far as this does not depend on the state.
-// It contains the key values in the call, and the transitions whose key values are not in the call.
+// plan is the part of a decision about a net with a key that does not depend on the state. It
+// contains the key values in the call, and the transitions whose key values are not in the call.
 type plan struct {
 	keyvalue.Union
 	net     *net
@@ -148,10 +148,10 @@ func (j *judgement) fillPlan(p *plan) {
 	}
 }
 
-// addTransition adds transition t to the plan. t lists the name with index label. If t reads its
-// key from the result, t is recorded as an observer that waits for the call, unless the name is
-// weak. Otherwise, t's key values in the call are added. If the call has no value for the key, t is
-// recorded in p.spoils if it has [Transition.Spoils], or in p.missing if it gates the call.
+// addTransition adds to the plan the transition t, which lists the name p.labels[label]. If t reads
+// its key from the result, it is added to p.watches, unless the name is weak. Otherwise, the call's
+// values for t's key are added. If the call has no such value, t is added to p.spoils or recorded
+// in p.missing.
 func (p *plan) addTransition(c *keyvalue.CallReader, label, t int) {
 	n := p.net
 	number := n.keys[n.keyOf[t]]

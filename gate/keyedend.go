@@ -38,9 +38,8 @@ func (q PreparedEnd) settleKeyed(d *Delta, s *State, n *net, e ending) {
 	}
 }
 
-// endedValues returns the key values whose states can change when the call ends. The values that
-// wait for the call come first. The values in the result follow, if any observer that reads its key
-// from the result waits for the call.
+// endedValues returns the key values whose states can change when the call ends: first those that
+// wait for the call, then those in its result.
 //
 // If the net would then store more key values than the policy allows, endedValues also returns
 // changes that remove idle values, whose states equal the new default state. If this does not make
@@ -96,9 +95,8 @@ func (e *ending) watchedKeys(n *net) []int {
 	return keys
 }
 
-// addResultValues adds the values that the call's result contains for a key, which is given by its
-// index in n.keys. A value that is already in the list is not added again, but is marked as a value
-// of this key, too.
+// addResultValues adds to values the call's result values for a key, which is given by its index in
+// n.keys. A value that is already in the list is only marked as a value of this key.
 func (q PreparedEnd) addResultValues(n *net, local int, e *ending, values []keyvalue.Value) []keyvalue.Value {
 	at := make(map[string]int, len(values))
 	for i := range values {

@@ -4,8 +4,7 @@ import (
 	"github.com/petrigate/petrigate/gate/naming"
 )
 
-// A Meaning lists, for each name of a call, the transitions of a net that list the name, whether or
-// not they are enabled.
+// A Meaning lists a net's transitions for each of a call's names, whether or not they are enabled.
 type Meaning struct {
 	Net  int // index of the net in the policy
 	Asks []Asked
@@ -51,11 +50,10 @@ func (n *net) asks(ls []naming.Label) []Asked {
 }
 
 // Why reports whether c gets the given name from a map statement with a Reader; see [Map]. It
-// relies on the Reader alone: it ignores strings that the Reader fails to read, and other reasons
-// why the name might be uncertain. If the name is uncertain, or if the success of c would not meet
-// a requirement for a call with this name, the Doubt explains why. If c does not get the name but
-// contains part of a map statement's pattern, the Doubt describes the missing part. In all other
-// cases, the Doubt is empty.
+// ignores strings that the Reader fails to read, and all other reasons why the name might be
+// uncertain. The Doubt explains why the name is uncertain, why the success of c would not meet a
+// requirement for it, or which part of the map statement's pattern is missing from c. Otherwise,
+// the Doubt is empty.
 func (p *Policy) Why(c Call, name string) (Doubt, Found) {
 	j := &p.Prepare(c).judgement
 	return p.names.Why(j.call, j.tools, name)
@@ -75,8 +73,9 @@ func (p *Policy) Names(c Call) []Name {
 	return naming.Names(ls)
 }
 
-// Unproved returns the names that maps (see [Map]) are certain to give to c, although the success
-// of c would not count as evidence for them. It considers only names that some net waits for.
+// Unproved returns the names that map statements (see [Map]) are certain to give to c, although the
+// success of c would not meet a requirement for them. It considers only names that some net waits
+// for.
 func (p *Policy) Unproved(c Call) (names []string) {
 	if len(p.awaits) == 0 {
 		return nil

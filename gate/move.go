@@ -36,10 +36,10 @@ func (m *move) marking() petri.Marking {
 	return m.data.Marking
 }
 
-// endDisabledWatches handles observers that a firing has disabled: the success of their calls no
-// longer counts. Most of them stop waiting. But those that wait in the default state of a net with
-// a key (see [NetData]) keep waiting, because their calls can still count for other key values. For
-// them, endDisabledWatches only records that the calls do not count in the state that m changes.
+// endDisabledWatches ends the waiting of observers that a firing has disabled. Observers in the
+// default state of a net with a key (see [NetData]) keep waiting, because their calls can still
+// count for other key values. For them, endDisabledWatches only records that the calls do not count
+// in the state that m changes.
 func (m *move) endDisabledWatches() {
 	if len(m.baseWatches) > 0 {
 		m.lapseDisabled()
@@ -62,14 +62,12 @@ func (m *move) fireStructural() bool {
 	return !m.data.Stuck
 }
 
-// setBaseWatches stores in m the observers that wait for calls in the default state. isBase reports
-// whether m changes the default state rather than the state for a key value.
+// setBaseWatches stores in m the observers that wait for calls in the default state; see [NetData].
+// isBase reports whether m changes the default state rather than the state for a key value.
 //
-// It also updates the list of observers whose calls do not count in the state that m changes. It
-// removes the observers that have stopped waiting, and adds those that are disabled. An observer
-// does not count as disabled if only later calls hold the tokens that it needs; see
-// [move.wasEnabled]. While a call in flight matches a transition with [Transition.Spoils],
-// setBaseWatches adds all observers.
+// It also updates the observers that ignore the success of their calls in the state that m changes;
+// see [Extras]. It removes those that no longer wait, and adds those that are disabled (see
+// [move.wasEnabled]). While a call in flight keeps others from counting, it adds all observers.
 func (m *move) setBaseWatches(watches []Flight, isBase bool) {
 	m.baseWatches, m.isBase = watches, isBase
 	if len(m.data.Lapsed()) > 0 {
@@ -78,12 +76,12 @@ func (m *move) setBaseWatches(watches []Flight, isBase bool) {
 	m.lapseUnless(m.wasEnabled)
 }
 
-// lapseDisabled records that the disabled observers in m.baseWatches no longer count in the state
-// that m changes. While a call in flight matches a transition with [Transition.Spoils], it records
-// this for all observers in m.baseWatches.
+// lapseDisabled records that the disabled observers in m.baseWatches ignore the success of their
+// calls in the state that m changes; see [Extras]. While a call in flight keeps others from
+// counting, it records this for all observers in m.baseWatches.
 func (m *move) lapseDisabled() { m.lapseUnless(m.isEnabled) }
 
-// lapseUnless is like [move.lapseDisabled], but calls the function enabled to find out whether an
+// lapseUnless is like [move.lapseDisabled], but uses the given function to find out whether an
 // observer is enabled.
 func (m *move) lapseUnless(enabled func(Flight) bool) {
 	for _, w := range m.baseWatches {
@@ -98,10 +96,9 @@ func (m *move) isEnabled(w Flight) bool {
 	return m.net.net.Transitions[w.Transition].Enabled(m.data.Marking)
 }
 
-// wasEnabled reports whether the observer recorded in w would be enabled if later calls of the same
-// session returned the tokens that they hold. Such calls must not end the observer's wait. A later
-// call has a higher number, unless the observer waits for a call that had to be approved; see
-// [net.withLateWatches].
+// wasEnabled reports whether the observer recorded in w is enabled, or would be if later calls of
+// the same session returned the tokens that they hold. A later call must not end the observer's
+// wait. A call counts as later if its number is higher; see [net.withLateWatches] for an exception.
 func (m *move) wasEnabled(w Flight) bool {
 	if m.isEnabled(w) {
 		return true
@@ -115,7 +112,8 @@ func (m *move) wasEnabled(w Flight) bool {
 	return m.net.net.Transitions[w.Transition].Enabled(before)
 }
 
-// addLapsed records that the observer in w no longer counts in the state that m changes.
+// addLapsed records that the observer in w ignores the success of its call in the state that m
+// changes; see [Extras].
 func (m *move) addLapsed(w Flight) {
 	if !slices.Contains(m.data.Lapsed(), w) {
 		netstate.SetLapsed(m.data, append(slices.Clip(m.data.Lapsed()), w))
@@ -157,9 +155,9 @@ func (m *move) restartClocks(t time.Time) {
 }
 
 // updateClock updates the clocks of timed transitions after a step at time t; see
-// [move.restartClocks]. old is the state before the step. If t is zero, the time is unknown. Each
-// timed transition whose input tokens have changed then restarts its clock at the next known time,
-// so that it never fires too early.
+// [move.restartClocks]. old is the state before the step. If t is zero, that is, unknown, each
+// timed transition whose input tokens have changed restarts its clock at the next known time. It
+// thus never fires too early.
 func (m *move) updateClock(old *NetData, t time.Time) {
 	if len(m.net.timed) == 0 || !m.data.Active {
 		return

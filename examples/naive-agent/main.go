@@ -1,5 +1,5 @@
-// Naive-agent calls a tool that a policy restricts. If a call is refused, it first calls the tools
-// that the refusal suggests. It knows neither the rules nor any other tool.
+// Naive-agent calls a tool that a policy restricts. If the call is refused, the agent first calls
+// the tools that the refusal suggests. It learns about the policy only from refusals.
 //
 //	naive-agent TOOL COMMAND [ARG...]
 //

@@ -114,9 +114,8 @@ func (l *Listing) literal(name string) bool {
 // Patterns returns the patterns that the net lists, in order of first use.
 func (l *Listing) Patterns() []naming.Pattern { return l.patterns }
 
-// Register adds the names and patterns that the net lists to g, including the names in Unless
-// lists. g then recognizes these names in calls. The listing stores the indexes that g assigns to
-// the patterns.
+// Register registers the net's names and patterns with g, so that g recognizes them in calls. This
+// includes the names in Unless lists.
 func (l *Listing) Register(g *naming.Naming) {
 	for i := range l.names {
 		g.Name(l.names[i].name)
@@ -165,8 +164,8 @@ func (l *Listing) Lookup(name *naming.Label, spared []int) (transitions []int, f
 	return transitions, free
 }
 
-// numbered returns the index in l.globs of the label's pattern. It returns -1 if the label is not a
-// pattern or the net does not list it.
+// numbered returns the index in l.globs of a label's pattern. It returns -1 if the label is not a
+// pattern or the net does not list the pattern.
 func (l *Listing) numbered(name *naming.Label) int {
 	return slices.IndexFunc(l.globs, func(g globEntry) bool { return g.number == int(name.Glob)-1 })
 }
@@ -188,8 +187,7 @@ func (l *Listing) Knows(names []naming.Label) bool {
 }
 
 // leftOut returns the transitions that do not apply to a call with the given names, because an
-// Unless entry with Spared set exempts the call; see [toolnet.Tool.Spared]. [Listing.Knows] ignores
-// these transitions.
+// Unless entry with Spared set exempts the call; see [toolnet.Tool.Spared].
 func (l *Listing) leftOut(names []naming.Label) []int {
 	if !l.hasSpared {
 		return nil
@@ -225,8 +223,8 @@ func (l *Listing) Evidence() (names []string) {
 	return names
 }
 
-// Except returns the name that the label's pattern excludes. It returns "" if the pattern excludes
-// no name or the net does not list the pattern.
+// Except returns the name that a label's pattern excludes. It returns "" if the pattern excludes no
+// name or the net does not list the pattern.
 func (l *Listing) Except(name *naming.Label) string {
 	if i := l.numbered(name); i >= 0 {
 		return l.patterns[i].Except

@@ -14,7 +14,7 @@ type Label struct {
 	From    Source
 	Certain bool
 	Weak    bool
-	Near    bool // whether a map (see [toolnet.Map]) is certain to match, but the call's success does not count as evidence for the name
+	Near    bool // whether a map statement (see [toolnet.Map]) is certain to match, but the call's success does not meet a requirement for the name
 }
 
 // Source is a set of reasons why a call has a name.
@@ -69,7 +69,7 @@ func Names(ls []Label) []toolnet.Name {
 type Pattern struct {
 	Text    string
 	Except  string // name excluded from the pattern, if any: a call that is certain to have it does not match
-	Literal bool   // whether Except is quoted and thus never excludes a name that comes from the call's action argument
+	Literal bool   // whether Except is quoted, so that it never excludes a name that comes only from the call's action argument
 	Actions bool   // whether the pattern contains a dot and therefore applies to names of the form tool.action
 }
 
@@ -87,9 +87,9 @@ func (g *Pattern) appliesTo(l *Label) bool {
 	return g.Except == "" || l.Text != g.Except || g.Literal && l.From == FromAction
 }
 
-// exempts reports whether l is the name that the pattern g excludes. If so, g matches none of the
-// call's names. The call must be certain to have the name. If g.Literal is set, the name must not
-// come only from the call's action argument.
+// exempts reports whether the name l exempts the call from the pattern g: the pattern excludes the
+// name, and the call is certain to have it. If g.Literal is set, a name that comes only from the
+// call's action argument does not exempt the call.
 func (g *Pattern) exempts(l *Label) bool {
 	return g.Except != "" && l.Certain && l.Text == g.Except && !(g.Literal && l.From == FromAction)
 }
@@ -115,8 +115,8 @@ func Matches(u *toolnet.Tool, l *Label) bool {
 	}
 }
 
-// match matches g against the names of a call. It returns the label that the call gets, and reports
-// whether g matches.
+// match reports whether the pattern g matches a call with the given names. If so, it also returns
+// the label that the call gets.
 func (g *Pattern) match(names []Label) (Label, bool) {
 	l := Label{Text: g.Text, From: FromGlob, Weak: true}
 	found := false

@@ -11,9 +11,9 @@ import (
 type Mapping struct {
 	maps   []toolnet.Map
 	places []place
-	same   [][]int // by map: the patterns of all maps that have the same tool, field, name and Reader; nil for a map without a Reader
+	same   [][]int // for each map with a Reader, the patterns of all maps with the same tool, field, name and Reader; nil for a map without a Reader
 	byTool map[subject][]int
-	texts  map[subject][]place // by tool: the fields that the maps' readers parse
+	texts  map[subject][]place // for each tool, the argument fields that a map's Reader parses
 	globs  []string            // the patterns that maps use to match tools, without duplicates
 }
 

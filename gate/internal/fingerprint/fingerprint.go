@@ -16,7 +16,7 @@ import (
 // identity contains the parts of a net that its fingerprint covers. It omits the code of Go
 // functions, the refusal texts, the policy's labels, the net's name, the options in [NetOfPolicy],
 // and the fields Terminal, Cause, AllowUnbounded and Static. It also omits Transition.Evidence and
-// Tool.Spared, which were added later and do not change the meaning of a marking.
+// Tool.Spared, so that adding these fields did not change any fingerprint.
 type identity struct {
 	Places      []string
 	Initial     []int

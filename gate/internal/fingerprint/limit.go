@@ -9,8 +9,8 @@ import (
 	"github.com/petrigate/petrigate/internal/text"
 )
 
-// WithMaps extends a net's fingerprint to cover the map entries that produce names listed by the
-// net; see [toolnet.Map].
+// WithMaps returns a net's fingerprint, extended to cover the given map entries. These should be
+// the entries that produce names listed by the net; see [toolnet.Map].
 func WithMaps(print string, maps []toolnet.Map) string {
 	if len(maps) == 0 {
 		return print
@@ -21,8 +21,9 @@ func WithMaps(print string, maps []toolnet.Map) string {
 	}{print, mapIdentities(maps)})
 }
 
-// Limit returns a fingerprint of a limit without its numbers. It covers the kind of limit, its
-// scope, and the tools and the key of the transition with index spend, which uses up the limit.
+// Limit returns a fingerprint that stays the same if only the numbers of a limit change. It covers
+// the kind of limit, its scope, and the tools and the key of the transition that uses up the limit.
+// The index of this transition is spend.
 func Limit(n *toolnet.Net, spend int) string {
 	t := &n.Transitions[spend]
 	tools := list.Map(t.Tools, func(u toolnet.Tool) string { return hash(u) })
@@ -40,10 +41,10 @@ func Limit(n *toolnet.Net, spend int) string {
 	}{tools, n.Scope, fieldIdentities(n.KeyOf(t)), of, t.Deferred, n.Row})
 }
 
-// Family returns a fingerprint of a limit without its maximum, which is the initial token count of
-// the given place or the maximum of the sum. The clock's period per token depends on the maximum.
-// The fingerprint instead contains the period that restores all tokens, rounded down to a named
-// period such as an hour.
+// Family returns a fingerprint of a limit that does not depend on its maximum. The limit's tokens
+// are in the given place; for a limit on a sum, place is empty. The refund period per token depends
+// on the maximum, so the fingerprint instead covers the period that restores all tokens, rounded
+// down to a named period such as an hour.
 func Family(n *toolnet.Net, place string) string {
 	c := n.Clone()
 	number := c.Initial[place]

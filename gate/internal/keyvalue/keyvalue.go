@@ -128,8 +128,8 @@ type Reading struct {
 	number int
 }
 
-// Explain returns a sentence that explains why a call has no value for the key k. name is the
-// call's name, for use in the sentence.
+// Explain returns a sentence that explains why a call has no value for the key k. The sentence
+// refers to the call by the given name.
 func (r *Reading) Explain(k *Key, name string) string {
 	why := map[jsonpath.Fault]string{
 		jsonpath.Absent:    "the call has no such value",
@@ -145,7 +145,7 @@ func (r *Reading) Explain(k *Key, name string) string {
 	return name + " needs a value in `" + f.Name() + "`: " + why + "."
 }
 
-// ReadResult reads all fields of the result in advance. It can be called before c.Call is set.
+// ReadResult reads all fields of the result and caches their values. c.Call need not be set yet.
 func (c *CallReader) ReadResult() {
 	for number := range c.Set.fields {
 		if c.Set.fields[number].Result {
@@ -206,8 +206,8 @@ func (r *Reading) combine(k *Key, columns [][]string) {
 	}
 }
 
-// combination returns parts with one more combination appended: a value from each column, together
-// with the name of its field. Combinations are numbered from 0 to total-1. The value from the last
+// combination appends to parts the combination with the given number: a value from each column,
+// together with the name of its field. The numbers run from 0 to total-1. The value from the last
 // column changes fastest.
 func (k *Key) combination(parts []toolnet.KeyValue, columns [][]string, number, total int) []toolnet.KeyValue {
 	for i, column := range columns {
@@ -256,7 +256,7 @@ func (c *CallReader) field(number int) *fieldReading {
 	case c.Result == nil:
 		r.fault = jsonpath.Absent
 	default:
-		r.all, r.fault = f.path.Readable(c.Result, maxValues) // in a result, unlike in arguments, array elements without a value and values beyond the limit are skipped
+		r.all, r.fault = f.path.Readable(c.Result, maxValues) // skips array elements without a value, and values beyond the limit
 	}
 	if c.fields == nil {
 		c.fields = c.fieldRoom[:0]
@@ -299,7 +299,7 @@ func formatPart(part string) string {
 	if part[0] != '"' {
 		return part
 	}
-	if bare := part[1 : len(part)-1]; len(bare) <= longest && isPlain(bare) { // isPlain rejects strings with escapes
+	if bare := part[1 : len(part)-1]; len(bare) <= longest && isPlain(bare) { // isPlain rejects backslashes, so bare needs no unescaping
 		return bare
 	}
 	s, _ := rawjson.String([]byte(part))
@@ -330,7 +330,7 @@ func isPlain(s string) bool {
 // A Union holds a call's values for several keys of a net. Each key is represented by a bit.
 type Union struct {
 	Values []Value
-	Keys   uint64 // bit set of the added keys; a value with Keys == 0 comes from all of them
+	Keys   uint64 // bit set of the keys added so far; a [Value] that belongs to all of them can have Keys == 0
 }
 
 // Add adds the values that the call has for the given key.
@@ -339,7 +339,7 @@ func (u *Union) Add(values []Value, key uint64) {
 	case u.Keys&key != 0:
 		return
 	case u.Values == nil:
-		u.Values, u.Keys = values, key // values is shared with other nets, so Add clones it before changing it
+		u.Values, u.Keys = values, key // shared with other nets; cloned before the first change
 		return
 	case u.Values[0].Keys == 0:
 		u.Values = slices.Clone(u.Values)

@@ -16,7 +16,7 @@ import (
 // NetData is the state of a net. It is immutable.
 type NetData struct {
 	Active  bool
-	Stuck   bool  // whether the net is stuck: its structural transitions, which fire by themselves, did not stop firing, or too many clock firings are due
+	Stuck   bool  // whether the structural transitions, which fire by themselves, did not stop firing, or too many clock firings are due
 	Marking []int // available tokens by place, excluding those in flight
 	Flights []Flight
 	Watches []Flight
@@ -27,9 +27,9 @@ type NetData struct {
 	Extras  *Extras     // state that only a few nets have; nil if empty
 
 	// Values holds the states for the key values of a net with a key. The enclosing NetData is then
-	// the default state, which applies to every key value without an entry in Values. Its Watches
-	// are the observers that will read their key value from a call's result. Its spoilers (see
-	// [Extras]) affect all key values.
+	// the default state, which applies to every key value without an entry in Values. In the
+	// default state, Watches lists the observers that will read their key value from a call's
+	// result, and the calls in Extras.Spoilers affect all key values.
 	Values *Values
 }
 
@@ -84,7 +84,7 @@ func HasNegative(d *NetData) bool {
 }
 
 // ForNewValue returns the initial state for a key value that has no state yet. It is a copy of the
-// default state d (see [NetData]) without the key values, waiting observers and spoilers.
+// default state d (see [NetData]) without Values, Watches and Spoilers.
 func ForNewValue(d *NetData) NetData {
 	c := *d
 	c.Values, c.Watches = nil, nil
@@ -98,8 +98,8 @@ func ForNewValue(d *NetData) NetData {
 	return c
 }
 
-// Unwatched returns d without the observers that wait for the call. If the call has ended,
-// Unwatched also removes it from the spoilers; see [Extras].
+// Unwatched returns d without the observers that wait for the call. If ended is true, it also
+// removes the call from the calls that keep others from counting; see [Extras].
 func Unwatched(d *NetData, call *Flight, ended bool) *NetData {
 	if !d.Waits(call) && (d.Shadow == nil || !d.Shadow.Enforced.Waits(call)) {
 		return d
@@ -117,9 +117,8 @@ func Unwatched(d *NetData, call *Flight, ended bool) *NetData {
 	return &c
 }
 
-// Prune removes obsolete entries from d's list of observers whose calls no longer count (see
-// [Extras]). An entry is obsolete if its observer does not wait for a call in base, the default
-// state. d must not be shared yet.
+// Prune removes from d's list Lapsed (see [Extras]) the observers that no longer wait in base, the
+// default state. d must not be shared yet.
 func Prune(d, base *NetData) {
 	if len(d.Lapsed()) > 0 {
 		SetLapsed(d, list.Filter(d.Lapsed(), func(w Flight) bool { return slices.Contains(base.Watches, w) }))
@@ -200,14 +199,13 @@ func (d *NetData) setExtras(change func(*Extras)) {
 // or [toolnet.Net.Row], nets with a key, and limits with a [Debt]. They are immutable.
 type Extras struct {
 	// Spoilers are the calls in flight that keep other calls from counting; see
-	// [toolnet.Transition.Spoils]. While there are any, no observer starts to wait for a call to
-	// succeed.
+	// [toolnet.Transition.Spoils]. While they are in flight, no observer starts to wait for a call
+	// to succeed.
 	Spoilers []Flight
 
-	// Lapsed lists waiting observers that will ignore the success of their calls. All of them wait
-	// in the default state; see [NetData]. If Lapsed belongs to the state for a key value, the
-	// success does not count for this value. If it belongs to the default state, the success does
-	// not count for the values without a state of their own.
+	// Lapsed lists observers that wait in the default state (see [NetData]) but will ignore the
+	// success of their calls. In the state for a key value, they ignore it for this value; in the
+	// default state, for all values without a state of their own.
 	Lapsed []Flight
 
 	Row string // identifies the last call counted by a net with [toolnet.Net].Row; empty if no call was counted
@@ -215,10 +213,10 @@ type Extras struct {
 	Debt *Debt // nil if the net has no debt
 }
 
-// A Debt is usage in excess of a limit's maximum, from an earlier policy with a higher limit.
-// Refunds by calls pay off the debt first. Refunds by the clock do not reduce the debt, but at the
-// time Until, the whole debt expires. If the limit is raised again, the remaining debt still counts
-// as usage. A Debt is immutable.
+// A Debt is usage in excess of a limit's maximum. It arises when a new policy lowers the limit. A
+// refund by a call reduces the debt. The clock does not reduce the debt, but at the time Until, the
+// whole debt expires. If the limit is raised again, the remaining debt still counts as usage. A
+// Debt is immutable.
 type Debt struct {
 	Amount *big.Rat  // number of excess calls or, for a limit on a sum, the excess amount; always positive
 	Until  time.Time // when the debt expires; zero if the net has no clock or the time is unknown
@@ -229,7 +227,7 @@ type Flight struct {
 	Owner      uint64 // identifies the call's session among those that share the net; 0 if the net is not shared
 	Call       uint64
 	Transition int       // index of the transition
-	Name       string    // one of the call's names, matched by the transition's list of tools
+	Name       string    // the name or pattern that makes the transition apply to the call
 	Since      time.Time // when the call was made
 }
 

@@ -68,10 +68,10 @@ func Put(v *Values, key string, d *NetData) {
 	v.states = v.states.With(e)
 }
 
-// share stores the state d in *k in a form that saves memory. Plain states (see isPlain) that
-// differ only in their clocks and in the amounts spent can share all other data.
+// share stores the state d in *k. To save memory, plain states (see isPlain) that differ only in
+// their clocks and in the amounts spent share all other data.
 func (v *Values) share(k *storedState, d *NetData) {
-	own := *d // a copy, so that a larger object that contains d can be freed
+	own := *d // a copy, because d may be part of a larger object that should be freed
 	k.data = &own
 	spent, small := d.Spent.compact()
 	if !small || !d.isPlain() {
@@ -129,9 +129,9 @@ func (d *NetData) appendPlain(text []byte) []byte {
 	return text
 }
 
-// With returns a copy of the default state d that has a new state for the given key value. If the
-// new state equals d, the copy has no entry for the key value. If fresh is true, With modifies and
-// returns d itself, which must not be shared yet.
+// With returns a copy of the default state d with a new state for the given key value. A new state
+// equal to d is not stored. If fresh is true, With modifies and returns d itself, which must not be
+// shared yet.
 func With(d *NetData, key string, value *NetData, fresh bool) *NetData {
 	if !fresh {
 		c := *d

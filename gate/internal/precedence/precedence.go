@@ -59,7 +59,7 @@ func (c *Contest) Recover(net int) {
 	}
 }
 
-// Settled is the outcome of a contest between nets.
+// Settled is the result of [Contest.Settle].
 type Settled struct {
 	Yields    []bool    // for each net, whether it yields, that is, does not take effect
 	Ignored   []string  // names of the advisory nets that block tools but do not take effect
@@ -69,7 +69,7 @@ type Settled struct {
 
 // A Conflict reports that the nets together allow no tool.
 type Conflict struct {
-	Winner string   // highest-ranking net in Nets that takes effect; empty if all of Nets take effect, or none of them
+	Winner string   // highest-ranking net in Nets that takes effect; empty if Yields is empty or contains all of Nets
 	Nets   []string // the conflicting nets, by rank
 	Yields []string // the nets in Nets that do not take effect; all of them are advisory
 }
@@ -127,10 +127,9 @@ func (c *Contest) ordered(s *Settled) []*allowlist {
 	return lists
 }
 
-// conflict returns the conflict between the nets with the given allowlists, or nil. Its other
-// parameters are the lists that take effect, the names of the nets that do not, and whether the
-// required nets together allow some tool. A required net that blocks every tool by itself is not a
-// conflict.
+// conflict returns the conflict between the nets with the given allowlists, or nil. allowed reports
+// whether the required nets together allow some tool. A required net that blocks every tool by
+// itself is not a conflict.
 func (c *Contest) conflict(lists, heeded []*allowlist, yield []string, allowed bool) *Conflict {
 	found := &Conflict{Yields: yield}
 	switch {

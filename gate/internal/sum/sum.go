@@ -21,9 +21,9 @@ type Limit struct {
 	Each  bool // set if each key value has its own limit; descriptions then contain {key}
 }
 
-// Add returns the amount that a call with the given name spends, or nil if the limit does not allow
-// it. spent is the amount spent so far. For a nil amount, reason is a sentence that explains the
-// refusal, and retry is how long to wait until the limit allows the call, or 0 if waiting does not
+// Add returns the amount that a call with the given name spends. spent is the amount spent so far.
+// If the limit does not allow the call, amount is nil, and reason is a sentence that explains the
+// refusal. retry is how long to wait until the limit allows the call, or 0 if waiting does not
 // help.
 func (l Limit) Add(name string, c *toolnet.Call, spent *big.Rat) (amount *big.Rat, reason string, retry time.Duration) {
 	amount, _, ok := argument.Amount(&l.Field, c)

@@ -15,8 +15,8 @@ type Trie[V any] struct {
 	size int
 }
 
-// node is a node of the trie. The hashes of all its entries share the bits used on the way from the
-// root. The next four bits select a slot.
+// node is an inner node of the trie. The hashes of all its entries agree in the bits that select
+// the path from the root. The next four bits select a slot.
 type node[V any] struct {
 	bits  uint16 // bit set of the occupied slots
 	slots []slot[V]
@@ -124,8 +124,9 @@ func (n *node[V]) replaced(at int, s slot[V]) *node[V] {
 	return c
 }
 
-// without removes an entry and returns the slot that replaces n. If only entries with a single hash
-// remain, they move to the parent node, so that the shape of a trie depends only on its entries.
+// without removes an entry and returns the slot that replaces n. If all remaining entries have the
+// same hash, the slot contains them directly, unless n is the root. The shape of a trie thus
+// depends only on its entries.
 func (n *node[V]) without(hash uint64, text string, shift int) slot[V] {
 	bit, at := n.slot(hash, shift)
 	var next slot[V]
