@@ -82,7 +82,7 @@ func TestIdleAfterSlowClient(t *testing.T) {
 			t.Fatal(w.Err())
 		}
 		go func() {
-			time.Sleep(time.Second)
+			<-time.After(time.Second) // until both have waited
 			close(out.release)
 		}()
 		w.Close()
