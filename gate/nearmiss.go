@@ -9,9 +9,9 @@ import (
 	"github.com/petrigate/petrigate/internal/text"
 )
 
-// nearTo returns the near misses (see [Near]) for the names that n waits for. If a script contains
-// both the blocked command and a command that n waits for, the call itself is a near miss, because
-// n decides on the whole script before any of it runs.
+// nearTo returns the near misses (see [Near]) to list when the net n blocks a call under the given
+// name. Each of them is for a name that n waits for. The blocked call itself can be a near miss for
+// another of its names, because n decides on the whole call before any of it runs.
 func (j *judgement) nearTo(n *net, name string) (near []Near) {
 	near = list.Filter(j.state.Near, func(miss Near) bool { return slices.Contains(n.awaits, miss.Name) })
 	for i := range j.labels {
@@ -29,12 +29,11 @@ func (j *judgement) nearTo(n *net, name string) (near []Near) {
 	return near
 }
 
-// addNear records in d.Near the near misses for the names that nets wait for; see [Near]. There are
-// two kinds. A call of the first kind certainly has the name, but its success will not count, and
-// the reason is known. A call of the second kind does not have the name, but contains the first two
-// words of the command with this name (see [part]), and the Reader can describe the missing part.
-// If the call's success will count for a name with an earlier near miss, addNear adds an entry
-// without a reason, which removes the near miss.
+// addNear adds to d the call's near misses; see [Near]. It adds one for a name that a net waits for
+// if the call is certain to have the name, but its success will not count. It adds one for a
+// command that a net waits for if the call contains the first two words of the command (see
+// [part]), but does not run it. If the call's success will count for a name, addNear adds an entry
+// without a reason, which removes an earlier near miss.
 func (j *judgement) addNear(d *Delta) {
 	for i := range j.labels {
 		l := &j.labels[i]
@@ -63,9 +62,9 @@ func (j *judgement) addNear(d *Delta) {
 	}
 }
 
-// spoiledBy returns the call's other names that spoil evidence (see [Transition.Spoils]), so that
-// the call's success does not count for the given name. The names are joined with "and". If no such
-// names exist, spoiledBy returns "".
+// spoiledBy returns the call's other names that keep its success from counting under the given
+// name; see [Transition.Spoils]. The names are joined with "and". If no such names exist, spoiledBy
+// returns "".
 func (fs findings) spoiledBy(name string) string {
 	var by []string
 	for i := range fs {

@@ -25,7 +25,7 @@ type net struct {
 
 	net             petri.Net // the net's transitions, in the order of Net.Transitions
 	lasting         [][]petri.Arc
-	progress        []bool // for each transition, whether calls with a weak name (see [Name]) are blocked instead of firing it; see [Transition.WeakProgress]
+	progress        []bool // for each transition, whether it blocks calls with a weak name (see [Name]); see [Transition.WeakProgress]
 	structural      []int  // transitions that fire by themselves: without tools and without a clock
 	timed           []int  // timed transitions: those that the clock fires
 	independent     bool   // whether the timed transitions tick independently of each other
@@ -39,7 +39,7 @@ type net struct {
 	spoils          bool       // whether any transition spoils evidence; see [Transition.Spoils]
 	hasEvidence     bool
 	awaits          []string // names of the calls whose success the net waits for
-	spoiledEvidence []string // the names in awaits if any transition has [Transition.Spoils]; otherwise nil
+	spoiledEvidence []string // for messages: same as awaits if any transition has [Transition.Spoils]; otherwise nil
 
 	budget *budget // the limited quantity; nil unless the net is a limit from the user's rules
 
@@ -79,9 +79,9 @@ func (n *net) withInFlight(d *NetData) petri.Marking {
 
 // advance fires the structural transitions (which fire by themselves) in m until no more of them
 // can fire or a marking repeats; see [petri.Net.Advance]. If this takes more than
-// [toolnet.MaxRounds] rounds, advance leaves m unchanged and returns false. To decide whether
-// transitions compete for tokens, advance counts the tokens of calls in flight as present, because
-// a call that fails returns them.
+// [toolnet.MaxRounds] rounds, advance leaves m unchanged and returns false. Where transitions
+// compete for tokens, the tokens of calls in flight count as present, because a call that fails
+// returns them.
 func (n *net) advance(m petri.Marking, flights []Flight) bool {
 	present := func(m petri.Marking) petri.Marking {
 		return n.withInFlight(&NetData{Marking: m, Flights: flights})
@@ -90,10 +90,10 @@ func (n *net) advance(m petri.Marking, flights []Flight) bool {
 }
 
 // candidate returns the index of the first enabled transition among the given ones, or -1 if no
-// transition qualifies or the net is stuck. A transition with Spoils never qualifies, because it
-// fires only after the transitions chosen for the call. A transition with Evidence qualifies only
-// if observed is true. If the net has such transitions, the caller must not set observed unless all
-// given transitions are observers, so that a call cannot meet its own requirement.
+// transition qualifies or the net is stuck. It skips transitions with Spoils, which fire
+// separately. It skips transitions with Evidence unless observed is true. If the net has such
+// transitions, observed must be true only if all given transitions are observers, so that a call
+// cannot meet its own requirement.
 func (n *net) candidate(transitions []int, data *NetData, observed bool) int {
 	if data.Stuck {
 		return -1

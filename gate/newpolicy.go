@@ -136,8 +136,8 @@ func (p *Policy) fingerprint(maps []Map) string {
 	return f.Print()
 }
 
-// readParts fills p.parts from the commands in the policy's maps. It includes a command if it has
-// at least three words and some net waits for its success.
+// readParts fills p.parts from the commands in the policy's map statements (see [Map]). It includes
+// the commands with at least three words whose success a net waits for.
 func (p *Policy) readParts() {
 	for _, m := range p.Maps() {
 		command, runs := strings.CutPrefix(m.Source, "runs ")

@@ -34,9 +34,8 @@ func allows(ph *Phase, ls []naming.Label) bool {
 	return slices.ContainsFunc(ph.Tools, func(u Tool) bool { return naming.Exempts(&u, ls) })
 }
 
-// inPhase reports whether the call is certain to have a name that one of the net's phases lists.
-// The place of the phase need not be marked. If the result is true, "default: deny" does not refuse
-// the call.
+// inPhase reports whether the call is certain to have a name that one of the net's phases lists,
+// even if the place of the phase is not marked. "default: deny" does not refuse such a call.
 func (d *definition) inPhase(ls []naming.Label) bool {
 	return slices.ContainsFunc(d.Phases, func(ph Phase) bool { return allows(&ph, ls) })
 }

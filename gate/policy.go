@@ -12,7 +12,7 @@ import (
 
 // PolicyOptions are options that apply to all nets of a policy. The zero value is ready to use.
 type PolicyOptions struct {
-	Deny   bool // whether to refuse calls that no active net gates or explicitly allows ("default: deny"); nets in shadow mode count only if the option Shadow is set
+	Deny   bool // whether to refuse calls that no active net gates or explicitly allows ("default: deny"); nets in shadow mode are ignored unless the option Shadow is set
 	Shadow bool // whether to put all nets, and Deny, in shadow mode
 	Static bool // whether to forbid switching nets on or off at run time
 
@@ -21,8 +21,8 @@ type PolicyOptions struct {
 	// policy decides on the call as if it did not have this name.
 	AskDoubts bool
 
-	// Labels adds labels (names for calls, and conditions on results) to those of the nets. Set it
-	// if no net has labels but callers ask for the names of calls.
+	// Labels lists labels (names for calls, and conditions on results) in addition to those of the
+	// nets. Set it if callers ask for the names of calls but no net has labels.
 	Labels []*Labels
 
 	// Keys is the maximum number of key values that a net tracks separately. A call that would add

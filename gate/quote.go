@@ -11,15 +11,14 @@ import (
 	"github.com/petrigate/petrigate/internal/text"
 )
 
-// maxWords is the maximum number of bytes quoted from a call's arguments, in [Block].Words or in
-// the reason of a near miss (see [Near]). If a quotation is cut off, an ellipsis is added to it.
+// maxWords is the maximum number of bytes of a call's arguments to quote in a message.
 const maxWords = 80
 
-// quoteCall rewrites b.Reason if it starts with a name given by a map statement (see [Map]),
-// because the caller might not know this name. The new reason starts with the call's tool, a
-// quotation of the arguments that the map statement reads, and the name in parentheses. The
-// quotation is omitted if the map statement does not read a single string, or if the reason already
-// shows a key value. For a hand-written net, quoteCall does nothing.
+// quoteCall makes b.Reason understandable to a caller that does not know the names given by map
+// statements (see [Map]). If the reason starts with such a name, quoteCall puts the call's tool and
+// a quotation of its arguments before the name. It omits the quotation if the map statement does
+// not read a single string, or if the reason already shows a key value. For a hand-written net,
+// quoteCall does nothing.
 func (c *namedCall) quoteCall(b *Block, f *finding, l *naming.Label) {
 	rest, ok := strings.CutPrefix(b.Reason, l.Text+" ")
 	if !ok || l.From != naming.FromMap || b.Cause == CauseNet {

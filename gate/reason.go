@@ -32,7 +32,7 @@ func (d *definition) unrest() string {
 	return fmt.Sprintf("Net '%s' never settles: its transitions without tools keep firing.", d.Name)
 }
 
-// explained puts the author's explanation, if the net has one, before the sentence.
+// explained returns the given sentence, preceded by the author's explanation if the net has one.
 func (d *definition) explained(sentence string) string {
 	switch last, _ := utf8.DecodeLastRuneInString(d.Because); {
 	case d.Because == "":

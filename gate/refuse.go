@@ -55,8 +55,8 @@ func sentences(blocks []Block, now time.Time) string {
 	return strings.Join(append(all, Ways(blocks)...), " ")
 }
 
-// Ways returns advice, as distinct sentences, on how to rewrite calls that are blocked because a
-// name is uncertain (see [Name]).
+// Ways returns advice on how to rewrite calls that are blocked because a name is uncertain (see
+// [Name]). Each element is a sentence. Duplicates are omitted.
 func Ways(blocks []Block) (ways []string) {
 	for i := range blocks {
 		if d := blocks[i].Doubt; d != nil && d.Advice != "" && !slices.Contains(ways, d.Way()) {
@@ -66,9 +66,9 @@ func Ways(blocks []Block) (ways []string) {
 	return ways
 }
 
-// sentence returns a sentence about the call in flight. It states how long the call has been in
-// flight and how it affects the blocked call: it holds the missing tokens, will produce them, or
-// spoils the evidence (see [Transition.Spoils]).
+// sentence describes a call in flight that affects the blocked call. It states how long the call
+// has been in flight, and whether it holds the missing tokens, will produce them, or keeps other
+// calls from counting (see [Transition.Spoils]).
 func (h *Holder) sentence(now time.Time) string {
 	where := ""
 	if h.Other {
@@ -96,7 +96,7 @@ func (j *judgement) blocks() []Block {
 		}
 	}
 	blocks := make([]Block, 0, count)
-	values := 0 // number of blocked key values of the current net so far
+	values := 0 // number of key values that the current net has blocked so far
 	for i := range j.findings {
 		f := &j.findings[i]
 		if i > 0 && j.findings[i-1].net != f.net {
@@ -139,7 +139,7 @@ func (j *judgement) block(b *Block, f *finding) {
 	b.Reason = f.net.explained(b.Reason)
 }
 
-// doubted explains why a weak name that comes from a map (see [Map]) is uncertain, or why a call
+// doubted explains why a weak name given by a map statement (see [Map]) is uncertain, or why a call
 // with this name does not count. It returns the explanation, and the reason reworded to include it.
 // If nothing needs explaining, it returns nil and the unchanged reason.
 func (c *namedCall) doubted(f *finding, l *naming.Label, reason string) (*Doubt, string) {
@@ -159,9 +159,9 @@ func (c *namedCall) doubted(f *finding, l *naming.Label, reason string) (*Doubt,
 	return nil, reason
 }
 
-// matched returns the label to use in messages about l. This is l itself, unless l is a pattern
-// that matches only weak names (see [Name]). For such a pattern, it is the first matching weak name
-// that comes from a map, if any.
+// matched returns the label to show in messages about l. If l is a pattern that matches only weak
+// names (see [Name]), this is the first of these names that a map statement gives. Otherwise, or if
+// no such name exists, it is l.
 func (f *finding) matched(l *naming.Label) *naming.Label {
 	if l.Glob == 0 || !l.Weak {
 		return l
@@ -174,9 +174,9 @@ func (f *finding) matched(l *naming.Label) *naming.Label {
 	return l
 }
 
-// gives reports whether the call gets the given name from the maps (see [Map]) that the net uses. A
-// net without Labels uses its own maps; other nets use those of the policy. The Doubt explains an
-// uncertain result; see [Policy.Why].
+// gives reports whether the net's map statements (see [Map]) give the call the given name. A net
+// with Labels uses the policy's map statements; other nets use their own. The Doubt is as in
+// [Policy.Why].
 func (c *namedCall) gives(f *finding, name string) (Doubt, Found) {
 	if f.net.Labels == nil {
 		return f.net.own.Why(c.call, c.tools, name)
@@ -184,8 +184,7 @@ func (c *namedCall) gives(f *finding, name string) (Doubt, Found) {
 	return c.policy.names.Why(c.call, c.tools, name)
 }
 
-// explain sets the block's reason and the related fields. If it is uncertain whether a map matches,
-// [namedCall.doubted] later rewords the reason.
+// explain sets the block's reason, name, retry time and list of calls in flight.
 func (j *judgement) explain(b *Block, f *finding) {
 	if reason := f.objection(); reason != "" {
 		b.Reason, b.Retry = f.fillKey(reason), f.special.retry
@@ -261,8 +260,8 @@ func (f *finding) holders(s *State, transitions []int) []Holder {
 	return held
 }
 
-// awaited returns the first call in flight whose success would produce tokens that the given
-// transitions lack. The result has at most one element.
+// awaited returns at most one call in flight: the first whose success would produce tokens that the
+// given transitions lack.
 func (f *finding) awaited(s *State, transitions []int) []Holder {
 	ts := f.net.net.Transitions
 	for _, w := range f.data.Watches {

@@ -7,11 +7,11 @@ type Entry struct {
 }
 
 // Replay applies past calls to the active nets, in order, to rebuild a session from its history. It
-// treats all approvals as granted, and calls validators only for nets in shadow mode. A net that
-// would block a call lets the call pass, but does not count it.
+// treats all approvals as granted, and calls validators only for nets in shadow mode. A call that a
+// net would block passes, but that net does not count it.
 //
-// Replay skips failed calls, although limits may have counted them when they were made. A call with
-// an [Unknown] outcome stays open.
+// Replay skips failed calls, so limits that counted them no longer do. A call with an [Unknown]
+// outcome stays open.
 func (s *Session) Replay(entries []Entry) {
 	for i := range entries {
 		e := &entries[i]

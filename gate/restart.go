@@ -4,11 +4,11 @@ import (
 	"github.com/petrigate/petrigate/gate/internal/netstate"
 )
 
-// Reset returns the change that resets every net of s to its initial state. Calls that are still in
-// flight no longer change the nets when they end. But those that keep other calls from counting
-// (see [Transition.Spoils]) continue to do so until they end. Reset does not activate or deactivate
-// nets. It does not affect calls that wait for a person, or nets that are shared with other
-// sessions; see [State.Owners].
+// Reset returns the change that resets every net of s to its initial state. When a call that is
+// still in flight ends, it no longer changes the nets. But if it keeps other calls from counting
+// (see [Transition.Spoils]), it continues to do so until it ends. Reset does not activate or
+// deactivate nets. It does not affect calls that wait for a person, or nets that are shared with
+// other sessions; see [State.Owners].
 func (p *Policy) Reset(s *State) *Delta {
 	d := &Delta{}
 	for i, n := range p.nets {
@@ -19,9 +19,8 @@ func (p *Policy) Reset(s *State) *Delta {
 	return d
 }
 
-// restarted returns the net's initial state. Calls in flight that keep other calls from counting
-// (see [Transition.Spoils]) continue to do so, both in the net as a whole and for single key
-// values.
+// restarted returns the net's initial state. It keeps only the record of calls in flight that keep
+// other calls from counting (see [Transition.Spoils]), for the whole net and for single key values.
 func (n *net) restarted(d *NetData) *NetData {
 	r := n.reset(d)
 	if d.Shadow != nil {
@@ -38,9 +37,8 @@ func (n *net) restarted(d *NetData) *NetData {
 	return r
 }
 
-// reset returns the net's initial state, but keeps d's shadow data; see [ShadowData]. Calls in
-// flight that keep other calls from counting (see [Transition.Spoils]) continue to do so. Other
-// calls in flight no longer change the net when they end.
+// reset returns the net's initial state with d's shadow data; see [ShadowData]. Of the calls in
+// flight, it keeps only those that keep other calls from counting; see [Transition.Spoils].
 func (n *net) reset(d *NetData) *NetData {
 	fresh := &NetData{Active: d.Active, Marking: n.start, Shadow: d.Shadow}
 	netstate.SetSpoilers(fresh, d.Spoilers())

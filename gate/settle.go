@@ -29,7 +29,7 @@ type End struct {
 	// failure. Otherwise, it is nil.
 	Broken *Condition
 
-	// All makes the end count for all calls that an open call represents, not just for one of them;
+	// All applies the end to all calls that an open call represents, instead of just one of them;
 	// see [OpenCall.More]. Set it only if an operator has determined that all of them ended in the
 	// same way.
 	All bool
@@ -86,8 +86,8 @@ func holds(s *Condition, c *Call, e *End) (ok bool) {
 	return s.Judge.Holds(c, e.Result, e.Text, s.Number)
 }
 
-// broke adds near misses (see [Near]) to d for a call whose result violated a condition: one for
-// each name of the call that an observer was waiting for.
+// broke adds to d the near misses (see [Near]) of a call whose result violated a condition. There
+// is one for each name of the call that an observer was waiting for.
 func (q *PreparedEnd) broke(d *Delta, s *State, c *OpenCall) {
 	why := Doubt{What: fmt.Sprintf("its result fails the condition `success %s when %q`", q.end.Broken.Tool, q.end.Broken.Source)}
 	for k, i := range c.Nets {

@@ -12,7 +12,7 @@ func (j *judgement) shadow(d *Delta, number uint64) (findings, *Refusal) {
 	d.Nets = append(append(d.Nets, w.ticked...), a.ticked...)
 	for i := range j.shadows {
 		s := &j.shadows[i]
-		if s.value != nil && (i == 0 || j.shadows[i-1].net != s.net) { // j.shadows has no entry for the default state, but the decision is counted there (see [ShadowData])
+		if s.value != nil && (i == 0 || j.shadows[i-1].net != s.net) { // the decision is counted in the net's default state (see [ShadowData]), which has no entry in j.shadows
 			at := subject{net: s.net, data: s.base}
 			at.move(d, &Delta{}, &Delta{}, r, baseChange{})
 		}
@@ -24,10 +24,10 @@ func (j *judgement) shadow(d *Delta, number uint64) (findings, *Refusal) {
 	return w.findings, r
 }
 
-// move adds to d the change that the call makes to a net in shadow mode. It takes the net's new
-// actual state from has and its new enforced state from had; see [ShadowData]. If s has no key
-// value and the net contributed to the refusal r, move also counts the call. c describes the
-// changes to the states for all key values.
+// move adds to d the change that the call makes to a net in shadow mode. The argument has contains
+// the net's new actual state, and had contains its new enforced state; see [ShadowData]. If s has
+// no key value, move also counts a refusal r that the net contributed to. c describes the changes
+// to the states for all key values.
 func (s *subject) move(d, had, has *Delta, r *Refusal, c baseChange) {
 	key := ""
 	if s.value != nil {
@@ -58,10 +58,9 @@ func (s *subject) move(d, had, has *Delta, r *Refusal, c baseChange) {
 }
 
 // moveEnforced adds to d the changes that the call would make if the nets in shadow mode blocked
-// calls. If one of these nets would refuse the call, moveEnforced makes no changes and returns the
-// refusal. It does the same if the whole policy is in shadow mode and "default: deny" would refuse
-// the call. If one of the nets would ask a person, it makes the changes, as if the person approved,
-// and returns the refusal that the call would get without approval.
+// calls. If the call would be refused, moveEnforced makes no changes and returns the refusal. If a
+// person would be asked, it makes the changes that follow an approval, and returns the refusal that
+// follows without one.
 func (j *judgement) moveEnforced(d *Delta, number uint64) *Refusal {
 	j.yield()
 	if r := j.refusal(nil); r != nil {
@@ -95,9 +94,9 @@ func (j *judgement) moveActual(d *Delta, number uint64) {
 	j.dropNewValues(d, j.overfull(d))
 }
 
-// withAnswer returns s, updated after the decision on a call. r is the refusal that the nets in
-// shadow mode would have caused, or nil. If the named net contributed to r, withAnswer adds one to
-// Refused or, for a request for approval, to Asked.
+// withAnswer returns a copy of s that counts the decision on a call. If the net with the given name
+// contributed to the refusal r, withAnswer adds one to Refused or, for a request for approval, to
+// Asked. r may be nil.
 func withAnswer(s *ShadowData, net string, r *Refusal) *ShadowData {
 	c := *s
 	switch {

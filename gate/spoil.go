@@ -11,10 +11,9 @@ import (
 )
 
 // findSpoilers finds the transitions with [Transition.Spoils] that list a name of the call, even a
-// weak or free one (see [Name] and [Net.Free]). It includes transitions that are not enabled, and
-// does not depend on whether the net blocks the call. In a net with a key, it includes only
-// transitions that affect the finding's key value; see [finding.concerns]. If the net's Mapper has
-// failed, findSpoilers finds all transitions with Spoils.
+// weak or free one (see [Name] and [Net.Free]). The transitions need not be enabled. In a net with
+// a key, findSpoilers leaves out transitions that do not affect f's key value; see
+// [finding.concerns]. If the net's Mapper has failed, it finds all transitions with Spoils.
 func (f *finding) findSpoilers(call *Call) {
 	if f.broken {
 		f.makeSpecial().spoils = f.net.allSpoils(call.Tool)
@@ -33,22 +32,22 @@ func (f *finding) findSpoilers(call *Call) {
 	}
 }
 
-// concerns reports whether t, a transition with [Transition.Spoils], affects the finding's key
-// value. A transition affects all key values if the call has no value for the transition's key.
+// concerns reports whether the transition t, which has [Transition.Spoils], affects f's key value.
+// If the call has no value for the transition's key, the transition affects all key values.
 func (f *finding) concerns(t int) bool {
 	all := func(c choice) bool { return c.transition == t }
 	return f.plan == nil || f.appliesTo(t) || slices.ContainsFunc(f.plan.spoils, all)
 }
 
-// spoiled reports whether t is deferred and the call's success will not count for it. The cause is
-// a transition with [Transition.Spoils] that lists a name of this call or of a call in flight.
+// spoiled reports whether the transition t is deferred and will not count the call's success,
+// because this call or a call in flight matches a transition with [Transition.Spoils].
 func (f *finding) spoiled(t int) bool {
 	return f.net.Transitions[t].Deferred && (len(f.data.Spoilers())+len(f.spoils()) > 0 || f.base != nil && len(f.base.Spoilers()) > 0)
 }
 
-// spoil changes the net when the given call is admitted. It fires those of the given transitions
-// that are enabled, unless the net is inactive; see [finding.findSpoilers]. Observers stop waiting
-// for earlier calls, and do not wait for later ones until this call has ended.
+// spoil applies the given transitions, which have [Transition.Spoils], when the given call is
+// admitted. If the net is active, spoil fires those that are enabled. Observers stop waiting for
+// earlier calls, and do not wait for later ones until this call has ended.
 func (m *move) spoil(spoils []choice, call Flight) {
 	if len(spoils) == 0 {
 		return
@@ -61,8 +60,8 @@ func (m *move) spoil(spoils []choice, call Flight) {
 	m.lapseDisabled()
 }
 
-// fireSpoilers fires the given transitions that are enabled, unless the net is inactive. In any
-// case, observers stop waiting for earlier calls.
+// fireSpoilers fires the given transitions that are enabled, if the net is active. It also makes
+// the observers stop waiting for earlier calls, even in an inactive net.
 func (m *move) fireSpoilers(spoils []choice) {
 	for _, c := range spoils {
 		if t := &m.net.net.Transitions[c.transition]; m.data.Active && t.Enabled(m.data.Marking) {
@@ -76,13 +75,14 @@ func (m *move) fireSpoilers(spoils []choice) {
 // the states of all key values.
 type baseChange struct {
 	spoils   []choice  // transitions with [Transition.Spoils] to fire for all key values
-	late     *Flight   // the call, if observers wait for it and calls with higher numbers may have been admitted earlier; otherwise nil
+	late     *Flight   // the call; nil unless observers wait for it and calls with higher numbers may have been admitted earlier
 	time     time.Time // when the call was made
 	enforced bool      // whether to fire the transitions in the enforced states, too; see [ShadowData]
 }
 
-// baseChange describes how the call with the given number changes the states for all key values.
-// The result is empty unless s holds the default state (see [NetData]) of a net with a key.
+// baseChange returns the changes that the call with the given number makes to the states for all
+// key values. The result is empty unless s holds the default state (see [NetData]) of a net with a
+// key.
 func (j *judgement) baseChange(s *subject, number uint64) (c baseChange) {
 	if s.plan == nil || s.value != nil {
 		return c
@@ -98,8 +98,8 @@ func (j *judgement) baseChange(s *subject, number uint64) (c baseChange) {
 // isEmpty reports whether c changes nothing.
 func (c *baseChange) isEmpty() bool { return len(c.spoils) == 0 && c.late == nil }
 
-// valuesAfter applies c to the states for all key values and returns the new states. base and after
-// are the net's default state before and after the call.
+// valuesAfter returns the states for all key values after the change c. base and after are the
+// net's default state (see [NetData]) before and after the call.
 func (n *net) valuesAfter(base, after *NetData, c baseChange) *Values {
 	return netstate.MapValues(base.Values, after, func(old *NetData) *NetData {
 		d := n.advanced(old, base, c.time)
@@ -119,12 +119,12 @@ func (n *net) valuesAfter(base, after *NetData, c baseChange) *Values {
 	})
 }
 
-// withLateWatches returns old, the state for a key value, updated after the admission of a call. It
-// records which observers are disabled for this key value. They do not wait for the call here,
-// although they wait for it in base, the default state.
+// withLateWatches returns the state old, which is for a single key value, updated after the
+// admission of a call. The observers recorded in base, the default state, wait for the call. But
+// those that are disabled for this key value do not, and withLateWatches records this.
 //
-// If calls with higher numbers were admitted earlier, this must be recorded at once:
-// [move.wasEnabled] would later take them for calls admitted after this one.
+// If calls with higher numbers were admitted earlier, this must be recorded at once, because
+// [move.wasEnabled] would take them for later calls.
 func (n *net) withLateWatches(old, base *NetData, call *Flight) *NetData {
 	m := newMove(n, old, &NetData{})
 	m.baseWatches = list.Filter(base.Watches, func(w Flight) bool { return w.SameCall(call) })
@@ -142,8 +142,8 @@ func (n *net) withSpoilersFired(old *NetData, spoils []choice, now time.Time) *N
 	return m.data
 }
 
-// spoilers returns the calls in flight that keep other calls from counting in the net; see
-// [Transition.Spoils].
+// spoilers returns the calls in flight that keep other calls from meeting the net's requirements;
+// see [Transition.Spoils].
 func (f *finding) spoilers(s *State) (held []Holder) {
 	if len(f.net.spoiledEvidence) == 0 {
 		return nil
@@ -164,7 +164,7 @@ func (f *finding) spoilers(s *State) (held []Holder) {
 }
 
 // chooseEvidence chooses the transitions with [Transition.Evidence] that will fire if the call
-// succeeds. They must still be enabled after the call has been admitted; see
+// succeeds. It considers only those that are enabled after the call has been admitted; see
 // [finding.markingAfter].
 func (f *finding) chooseEvidence(spared []int) {
 	var after petri.Marking

@@ -49,21 +49,20 @@ func (s *State) Open() []Holder {
 type OpenCall struct {
 	Number uint64
 	Call   Call  // the call; without its arguments, unless a hook or a key needs them
-	Nets   []int // indexes of the nets that wait for the call to end, including those where it keeps other calls from counting (see [Transition.Spoils])
+	Nets   []int // indexes of the nets that wait for the call to end, or that count no other calls until then (see [Transition.Spoils])
 
-	// Keys parallels Nets. Each element is the key value of the state that waits for the call. It
-	// is empty for the default state (see [NetData]) and for a net without a key. If several states
-	// of a net with a key wait for the call, Nets contains the net several times. If Keys is nil,
-	// all its elements count as empty.
+	// Keys contains, for each element of Nets, the key value of the state that waits for the call.
+	// It is empty for the default state (see [NetData]) and for a net without a key. If several
+	// states of a net with a key wait for the call, Nets contains the net several times. If Keys is
+	// nil, all key values are empty.
 	Keys []string
 
 	Unknown bool // whether the outcome was reported as unknown
 
-	// More is the number of further calls that this call represents. If many calls have unknown
-	// outcomes, the state stores a single call in place of several similar ones. All of them call
-	// the same tool and have no tokens in flight, and the stored call has at least the effects of
-	// the others under [Transition.Spoils]. An end without [End.All] ends only one of the calls.
-	// The effects last until all of them have ended.
+	// More is the number of further calls that this call represents. To save space, the state
+	// stores a single call in place of several similar ones with unknown outcomes. An [End] without
+	// [End.All] ends only one of these calls. The call's effects under [Transition.Spoils] last
+	// until all of them have ended.
 	More uint64
 }
 
@@ -228,9 +227,8 @@ func (s *State) releaseID(id string) {
 	}
 }
 
-// flight returns a [Flight] that identifies the call that a transition of n waits for. number is
-// the call's number, and since is the time when it was made. The caller must set Transition and
-// Name before storing the Flight.
+// flight returns a [Flight] that identifies a call in the state of the net n. The caller must set
+// Transition and Name before storing the Flight.
 func (s *State) flight(n *net, number uint64, since time.Time) Flight {
 	return Flight{Owner: s.Owners[n.Scope], Call: number, Since: since}
 }
@@ -257,8 +255,7 @@ func (s *State) storeNear(n *Near) {
 	s.Near = kept[max(0, len(kept)-maxNear):]
 }
 
-// wait records which state of the last net in c.Nets waits for the call: the state for the given
-// key value.
+// wait records that the last net in c.Nets waits for the call in its state for the given key value.
 func (c *OpenCall) wait(key string) {
 	for len(c.Keys) < len(c.Nets)-1 {
 		c.Keys = append(c.Keys, "")
@@ -270,7 +267,7 @@ func (c *OpenCall) holder() Holder {
 	return Holder{Number: c.Number, ID: c.Call.ID, Tool: c.Call.Tool, Since: c.Call.Time, Unknown: c.Unknown, More: c.More}
 }
 
-// holder describes the call that f, a [Flight] of the net n, waits for.
+// holder describes the call that the [Flight] f of the net n identifies.
 func (s *State) holder(n *net, f Flight) Holder {
 	other := f.Owner != s.Owners[n.Scope]
 	if c := s.Calls[f.Call]; c != nil && !other {

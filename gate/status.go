@@ -48,8 +48,8 @@ type ValueState struct {
 	Spoilers []InFlight
 }
 
-// InFlight describes a transition that waits for a call to end. The transition is deferred or has
-// [Transition.Spoils].
+// InFlight describes a transition that waits for a call to end. This is a deferred transition, or
+// one with [Transition.Spoils].
 type InFlight struct {
 	Transition string
 	Call       uint64
@@ -97,8 +97,8 @@ func (s *State) valueState(n *net, d *NetData) ValueState {
 	return v
 }
 
-// state describes the key value, the markings, the spent amount and the time of the next clock
-// change.
+// state describes v as text: the key value, the markings, the spent amount and the time of the next
+// clock change.
 func (v *ValueState) state() string {
 	text := fmt.Sprintf("%s: %s", keyvalue.Format(v.Key), cmp.Or(v.Marking.String(), "no tokens"))
 	if v.Enforced != nil {
@@ -246,10 +246,10 @@ func (n *net) canFire(data *NetData) []bool {
 	return on
 }
 
-// Left returns how many more calls the transition named in v allows before its tokens are used up,
-// not counting tokens that will be returned later. ok is false unless v names a transition of a
-// limit that uses up tokens. A limit on a sum or on concurrent calls does not use up tokens. ok is
-// also false for a limit on consecutive identical calls.
+// Left returns how many more calls the verdict's transition allows before its tokens are used up.
+// Tokens that will be returned later are not counted. ok is false unless the transition belongs to
+// a limit that uses up tokens. A limit on a sum, on concurrent calls or on consecutive identical
+// calls does not.
 func (s *Session) Left(v Verdict) (calls int, ok bool) {
 	s.update(func(state *State) *Delta {
 		calls, ok = s.policy.Left(state, v)

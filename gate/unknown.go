@@ -10,7 +10,7 @@ import (
 const maxUnknown = 16
 
 // endUnknown returns the changes that record an unknown outcome of the call c. If another open call
-// can represent c, the changes close c and add one to the More field of the other call; see
+// can represent c, the changes close c and increment the other call's More field; see
 // [OpenCall.More].
 func (s *State) endUnknown(c *OpenCall) *Delta {
 	if o := s.representative(c); o != nil {
@@ -23,18 +23,17 @@ func (s *State) endUnknown(c *OpenCall) *Delta {
 	return &Delta{Opened: &open}
 }
 
-// withOneLess returns the changes that make c represent one call fewer. It is used when one of the
-// calls that c represents ends.
+// withOneLess returns the changes to make when one of the calls that c represents ends.
 func (c *OpenCall) withOneLess() *Delta {
 	open := *c
 	open.More--
 	return &Delta{Opened: &open}
 }
 
-// representative returns the first open call that can be stored in place of c, a call whose outcome
-// is unknown; see [OpenCall.More]. This limits the number of such calls that a session stores. The
-// result is nil if no call can represent c, if c holds tokens (see [State.holdsTokens]), or if
-// fewer than maxUnknown other calls have unknown outcomes.
+// representative returns the first open call that can represent c, a call whose outcome is unknown;
+// see [OpenCall.More]. The result is nil if no call can represent c, if c holds tokens (see
+// [State.holdsTokens]), or if the state stores fewer than maxUnknown other calls with unknown
+// outcomes.
 func (s *State) representative(c *OpenCall) (first *OpenCall) {
 	if len(s.Calls) <= maxUnknown {
 		return nil
@@ -72,7 +71,7 @@ func (s *State) holdsTokens(c *OpenCall) bool {
 }
 
 // spoilsAllOf reports whether the call o keeps other calls from counting (see [Transition.Spoils])
-// in all net states where the call c does so.
+// in all net states where the call c does.
 func (s *State) spoilsAllOf(o, c *OpenCall) bool {
 	return !s.anyState(c, func(n *net, d *NetData) bool {
 		spoils := func(number uint64) bool {
@@ -83,9 +82,9 @@ func (s *State) spoilsAllOf(o, c *OpenCall) bool {
 	})
 }
 
-// anyState reports whether ok returns true for any state that might wait for the call. For each net
-// in c.Nets, it examines the default state (see [NetData]) and the state for the call's key value.
-// If the net is in shadow mode, it also examines the enforced states; see [ShadowData].
+// anyState reports whether ok returns true for any net state that might wait for the call. For each
+// net in c.Nets, these are the default state (see [NetData]) and the state for the call's key
+// value. In shadow mode, they include the enforced states; see [ShadowData].
 func (s *State) anyState(c *OpenCall, ok func(*net, *NetData) bool) bool {
 	for k, i := range c.Nets {
 		all := []*NetData{s.Nets[i]}

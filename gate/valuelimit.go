@@ -11,9 +11,9 @@ import (
 	"github.com/petrigate/petrigate/internal/text"
 )
 
-// overfull looks for nets that would store more key values than the policy allows. It returns one
-// finding per net, the one for the first value over the limit. To make room, it first removes
-// stored values whose states have returned to the net's default state; see [NetData].
+// overfull returns a finding for each net that would store more key values than the policy allows:
+// the finding for the first value over the limit. To make room, it first removes idle key values;
+// see [net.idle].
 func (j *judgement) overfull(d *Delta) (over []*finding) {
 	grown, freed := 0, -1
 	for i := range j.findings {
@@ -42,7 +42,7 @@ func (j *judgement) refuseOverfull(f *finding) *Refusal {
 }
 
 // dropNewValues removes from d the new key values of nets that have reached their limit. It is used
-// for calls that were made despite the limit. The given findings must be a result of
+// for calls that were made despite the limit. The argument full is the result of
 // [judgement.overfull].
 func (j *judgement) dropNewValues(d *Delta, full []*finding) {
 	for _, first := range full {
@@ -54,8 +54,8 @@ func (j *judgement) dropNewValues(d *Delta, full []*finding) {
 	}
 }
 
-// dropIdle removes the idle key values of the finding's net (see [net.idle]) by adding changes to
-// d. It keeps the values of the current call. It returns the number of values removed.
+// dropIdle adds to d the changes that remove the idle key values of f's net; see [net.idle]. It
+// keeps the values of the current call. It returns the number of values removed.
 func (j *judgement) dropIdle(d *Delta, f *finding) int {
 	base := f.net.advanced(j.state.Nets[f.net.index], j.state.Nets[f.net.index], j.call.Time)
 	isCalled := func(key string) bool {
@@ -67,9 +67,9 @@ func (j *judgement) dropIdle(d *Delta, f *finding) int {
 }
 
 // idle returns the changes that remove idle key values from the net. A key value is idle if its
-// state at time t equals the net's new default state, for example because a clock has reset it. The
-// argument base is the current default state, which contains the states for the key values, and
-// after is the new one. A value is not removed if keep returns true for it.
+// state at time t equals after, the net's new default state. The argument base is the current
+// default state, which contains the states for the key values. A value is not removed if keep
+// returns true for it.
 func (n *net) idle(base, after *NetData, t time.Time, keep func(key string) bool) (idle []NetDelta) {
 	if !n.moving && len(n.results) == 0 {
 		return nil

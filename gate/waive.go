@@ -7,10 +7,10 @@ import (
 	"github.com/petrigate/petrigate/gate/toolnet"
 )
 
-// waive handles a call that nets block only because of uncertain names, which the call might not
-// really have. It removes these names from the call and returns questions to ask a person about
-// them. It does nothing if the policy does not allow such questions, and stops if a net blocks the
-// call for another reason.
+// waive handles a call that nets block only because some of its names are uncertain. It decides on
+// the call as if it did not have these names, and returns questions to ask a person about them. It
+// does nothing if [PolicyOptions.AskDoubts] is not set, and stops if a net blocks the call for
+// another reason.
 func (j *judgement) waive(s *State) (doubts []Step) {
 	if !j.policy.asks {
 		return nil

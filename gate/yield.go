@@ -38,7 +38,7 @@ type adviser struct {
 	policy *Policy
 	state  *State
 	tools  []Call // tools that can be called
-	world  world  // enforced to include the nets in shadow mode, in their enforced states (see [ShadowData]); acting to leave them out
+	world  world  // enforced to include the nets in shadow mode, as if they blocked calls; acting to leave them out
 	now    time.Time
 
 	contest *precedence.Contest
@@ -49,7 +49,7 @@ func newAdviser(p *Policy, s *State, tools []Call, w world, now time.Time) *advi
 	return &adviser{policy: p, state: s, tools: tools, world: w, now: now, contest: precedence.New(p.ranks(), len(tools))}
 }
 
-// ranks returns the attributes of each net that determine its rank.
+// ranks returns the name and priority of each net, and whether it is advisory.
 func (t *netTable) ranks() []precedence.Net {
 	return list.Map(t.nets, func(n *net) precedence.Net {
 		return precedence.Net{Name: n.Name, Priority: n.Priority, Advisory: n.Advisory}
@@ -73,7 +73,7 @@ func (v *adviser) settle() *precedence.Settled {
 	return v.contest.Settle()
 }
 
-// judge evaluates the nets for a call to v.tools[tool] without arguments.
+// judge evaluates the nets for a call without arguments to the tool at the given index in v.tools.
 func (v *adviser) judge(tool int) {
 	c := v.tools[tool]
 	c.Args, c.Time = nil, v.now
@@ -106,8 +106,8 @@ func (v *adviser) recovering(n *net) bool {
 	return false
 }
 
-// recovers reports whether the net is in recovery in the state d. Tokens in flight count, too. If
-// the net has a key, d is the state for one key value or the default state.
+// recovers reports whether the net is in recovery in the state d; see [Net.Recovery]. Tokens in
+// flight count as being in the places that they came from.
 func (n *net) recovers(d *NetData) bool {
 	return !slices.ContainsFunc(n.show(d), func(t Tokens) bool { return t.Count < n.Recovery[t.Place] })
 }

@@ -111,7 +111,7 @@ type match struct {
 	number  int
 	weak    bool
 	certain bool
-	near    bool // whether the map is certain to match, but the call's success does not count as evidence for the name
+	near    bool // whether the map statement is certain to match, but the call's success does not count toward a requirement for the name
 }
 
 // names appends the names that maps (see [toolnet.Map]) give to the call, in the order of the maps.
@@ -135,8 +135,8 @@ func (m *Mapping) weakenIfSeveralFields(c *toolnet.Call, fields []field, tools [
 	}
 }
 
-// readsOtherField reports whether a map's Reader parses any field of the call except the one with
-// the given key.
+// readsOtherField reports whether a map statement's Reader parses a field of the call whose key
+// differs from the given one.
 func (m *Mapping) readsOtherField(c *toolnet.Call, fields []field, tools []Label, key string) bool {
 	for _, tool := range tools {
 		for _, at := range m.fields(tool.Text) {
@@ -202,7 +202,7 @@ func (m *Mapping) matchMap(c *toolnet.Call, f *field, number int) (h match, ok b
 	return h, ok
 }
 
-// gives implements [Naming.Why]. It ignores maps without a Reader. m may be nil.
+// gives implements [Naming.Why] and [Own.Why]. m may be nil.
 func (m *Mapping) gives(c *toolnet.Call, tools []Label, name string) (d toolnet.Doubt, found toolnet.Found) {
 	if m == nil {
 		return d, toolnet.NotFound

@@ -53,12 +53,12 @@ func (g *Naming) Name(name string) {
 }
 
 // Why reports whether the call gets the given name from a map statement with a Reader; see
-// [toolnet.Map]. The argument tools holds the call's physical names; see [toolnet.Call]. Why relies
-// on the Reader alone: it ignores strings that the Reader fails to read, and other reasons why the
-// name might be uncertain. If the name is uncertain, or if the call's success does not meet a
-// requirement for a call with this name, the Doubt explains why. If the call does not get the name
-// but contains part of a map statement's pattern, the Doubt describes the missing part. In all
-// other cases, the Doubt is empty.
+// [toolnet.Map]. The argument tools holds the call's physical names; see [toolnet.Call]. Why
+// ignores strings that the Reader fails to read.
+//
+// The Doubt explains why the name is uncertain, or why the call's success does not count toward a
+// requirement for the name. If the call does not get the name but resembles a map statement's
+// pattern, the Doubt describes the missing part. In all other cases, it is empty.
 func (g *Naming) Why(c *toolnet.Call, tools []Label, name string) (toolnet.Doubt, toolnet.Found) {
 	return g.mapping.gives(c, tools, name)
 }
@@ -106,16 +106,16 @@ func (g *Naming) Labels(c *toolnet.Call, tools, ls []Label) []Label {
 // Patterns returns the policy's patterns. [Naming.Number] returns indexes into this slice.
 func (g *Naming) Patterns() []Pattern { return g.globs }
 
-// HasActions reports whether a rule can use a name of the form tool.action for the tool, either as
-// such or through a pattern.
+// HasActions reports whether a rule can use a name of the form tool.action for the tool, either
+// directly or through a pattern.
 func (g *Naming) HasActions(tool string) bool { return g.actionPatterns || g.bases[tool] }
 
 // Dotted returns the names of the form tool.action that rules use. The result must not be modified.
 func (g *Naming) Dotted() map[string]bool { return g.dotted }
 
 // actions appends names of the form tool.action for the call's argument "action". If the argument
-// is not a single string, it can contain many actions. Only the names that rules need are then
-// added.
+// is not a single string, actions appends only the names that rules need, because there can be
+// many.
 func (g *Naming) actions(c *toolnet.Call, tool Label, ls []Label) []Label {
 	f := jsonpath.Member(c.Args, "action")
 	l := Label{From: FromAction, Certain: tool.Certain && !f.Weak()}
@@ -129,7 +129,7 @@ func (g *Naming) actions(c *toolnet.Call, tool Label, ls []Label) []Label {
 	return ls
 }
 
-// Needs reports whether adding l to ls would make another pattern match.
+// Needs reports whether any pattern matches l but none of the labels in ls.
 func (g *Naming) Needs(l *Label, ls []Label) bool {
 	return slices.ContainsFunc(g.globs, func(p Pattern) bool {
 		_, already := p.match(ls)

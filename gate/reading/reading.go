@@ -1,8 +1,8 @@
-// Package reading extracts from a call and its result the data, apart from the call's names, that a
-// policy's nets use in decisions: key values and the amounts to add to sums. If this data or its
-// hashes are recorded, a decision can be repeated without the call's arguments. If a net counts
-// consecutive identical calls (see [Reader.Rows]), a fingerprint of each call must be recorded,
-// too.
+// Package reading extracts from a call and its result the values that a policy's nets use in
+// decisions: key values, and amounts to add to sums. If these values or their hashes are recorded
+// together with the call's names, a decision can be repeated without the call's arguments. If a net
+// counts consecutive identical calls (see [Reader.Rows]), this also requires a fingerprint of each
+// call.
 package reading
 
 import (
@@ -17,7 +17,7 @@ import (
 // A Reader reads the fields that a set of nets uses, each field only once. It is immutable.
 type Reader struct {
 	set  keyvalue.Set
-	keys []toolnet.Field // fields that keys read; set contains a key for each of them, with the same index
+	keys []toolnet.Field // fields that belong to keys, in the order of their numbers in set
 	sums []toolnet.Field // fields that sums read, without duplicates
 	rows bool
 }
@@ -70,9 +70,8 @@ func (r *Reader) Fields() (arguments, results []string) {
 	return arguments, results
 }
 
-// Name returns the name of the field f in the values that r returns. f must belong to a key of the
-// nets passed to [New]. If several fields read the same values, all of them have the name of the
-// first.
+// Name returns the [Value].Field of the values that r returns for the field f. f must belong to a
+// key of the nets passed to [New]. Fields that read the same value have the same name.
 func (r *Reader) Name(f toolnet.Field) string {
 	return r.keys[r.set.Number([]toolnet.Field{f})].Name()
 }

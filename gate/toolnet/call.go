@@ -10,18 +10,18 @@ type Call struct {
 	ID   string // call ID chosen by the caller, unique among the calls that are in flight or waiting; may be empty
 	Tool string // the tool's physical name, which does not depend on the arguments
 
-	// Foreign reports whether Tool might be the name of a different tool. Such a name can only
-	// restrict the call. It does not match an entry of [Transition.Unless], prove that the tool was
-	// called, or make the call known (see [PolicyOptions].Deny).
+	// Foreign reports whether the name in Tool might belong to a different tool. The name then only
+	// restricts the call. It does not match an entry of [Transition.Unless], count toward a
+	// requirement, or make the call known (see [PolicyOptions].Deny).
 	Foreign bool
 
 	Also []Name    // other physical names of the tool
 	Args []byte    // arguments, a valid JSON object without duplicate keys; nil means {}; read-only
 	Time time.Time // time of arrival, used as the clock for transitions with [Transition.Every]
 
-	// Others is the set of the names of other tools. A name tool.action, which comes from the
-	// call's action argument, might be one of them. It then restricts the call but does not prove
-	// that the other tool was called. The map is read-only.
+	// Others is the set of the names of other tools. If a name tool.action, formed from the call's
+	// action argument, is in this set, the name only restricts the call. The call's success then
+	// does not count toward a requirement for this name. The map is read-only.
 	Others map[string]bool
 
 	// The following fields are for a [Reader] only.
@@ -32,7 +32,7 @@ type Call struct {
 // A Name is one of the names that a policy gives to a call.
 type Name struct {
 	Text    string
-	Certain bool // whether the call is certain to have the name; otherwise, the name does not match [Transition.Unless] or make the call known (see [PolicyOptions].Deny)
+	Certain bool // whether the call is certain to have the name; only then does the name match [Transition.Unless] or make the call known (see [PolicyOptions].Deny)
 	Weak    bool // whether the name only restricts the call, so that the call's success does not count toward a requirement for the name
 }
 
@@ -84,7 +84,7 @@ type Ignored struct {
 	Tool  string // applies to calls that are certain to have this name
 	Field string // argument key
 
-	// Usual marks an entry that is correct in every policy, because of how the tool's makers define
-	// the argument. Such an entry is not part of a policy's fingerprint.
+	// Usual reports whether the entry is correct in every policy, because the tool itself defines
+	// the argument as irrelevant. The entry is then not part of a policy's fingerprint.
 	Usual bool `json:"-"`
 }

@@ -120,7 +120,7 @@ func (c *checker) clock(t *Transition) {
 	}
 }
 
-// Fault describes the error in m, or returns "" if m is correct.
+// Fault describes the error in the map statement, or returns "" if the statement is correct.
 func (m *Map) Fault() string {
 	switch {
 	case m.Tool == "" || m.As == "" || m.Field == "" && m.Reader == nil:

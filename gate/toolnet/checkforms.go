@@ -8,7 +8,7 @@ import (
 )
 
 // spoiler reports an error if a transition with Spoils is deferred, does not observe tools, or
-// could fail to consume tokens that a call in flight holds; see [checker.unreachable].
+// could miss tokens because a call in flight holds them; see [checker.unreachable].
 func (c *checker) spoiler(t *Transition) {
 	switch {
 	case !t.Spoils:
@@ -22,9 +22,8 @@ func (c *checker) spoiler(t *Transition) {
 }
 
 // unreachable reports an error if a deferred transition takes tokens from a place that t, a
-// transition with Spoils, is meant to empty. While a call is in flight, t cannot consume the tokens
-// that the deferred transition has taken. If the call fails, these tokens return to the place,
-// although t has fired.
+// transition with Spoils, is meant to empty. If t fires while a call in flight holds these tokens,
+// they return to the place if the call fails.
 func (c *checker) unreachable(t *Transition) {
 	taken := func(place string) bool {
 		return slices.Contains(t.Inputs, place) && !slices.Contains(t.Outputs, place)

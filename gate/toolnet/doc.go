@@ -10,7 +10,8 @@
 //
 // A [Call] can have several names. A [Map] derives names from the arguments, and may use a [Reader]
 // that parses a field, for example as a shell script. A name can be uncertain. It can also be weak:
-// a weak name restricts the call, but the call's success does not count as evidence for it.
+// a weak name restricts the call, but the call's success does not count toward a requirement for
+// this name.
 //
 // A net with a key ([Field]) has a separate marking for each value of the key. A [Sum] limits the
 // sum of a numeric argument, and a [Phase] allows only certain tools while a place is marked.

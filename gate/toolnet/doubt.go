@@ -2,9 +2,8 @@ package toolnet
 
 import "strings"
 
-// A Doubt explains an uncertainty about a string that a [Map] examines. It is uncertain whether the
-// string matches, or whether the call's success proves that the matching part was executed and
-// succeeded.
+// A Doubt explains why it is uncertain whether a string matches a [Map], or why a call's success
+// does not prove that the matching part of the string was executed and succeeded.
 type Doubt struct {
 	What   string // description of the part that is uncertain, such as "a command word that is not literal"
 	Code   string // relevant part of the string, shortened; empty means the whole string

@@ -42,8 +42,8 @@ const (
 
 // Explore explores the reachable states of the net, which must be free of errors (see [Net.Check]).
 // It visits at most limit states, or 100,000 if limit is less than 1. States that differ only in a
-// few places with many tokens are usually visited together, and then do not count separately toward
-// the limit. For an unbounded net, Explore does not count the states.
+// few places with many tokens usually count as one state toward the limit. For an unbounded net,
+// Explore does not count the states.
 func (n *Net) Explore(limit int) Exploration {
 	net, initial := n.Structure()
 	g := petri.Analyze(&net, initial, n.options(limit))

@@ -8,7 +8,7 @@ import (
 	"github.com/petrigate/petrigate/internal/text"
 )
 
-// maxKeys is one more than the maximum number of transitions with their own key in a net.
+// maxKeys is the maximum number of keys in a net, including the net's own key.
 const maxKeys = 64
 
 // keys checks the keys of the net and its transitions. It also reports an error for each option

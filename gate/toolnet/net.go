@@ -13,7 +13,7 @@ type Net struct {
 	Initial     map[string]int // initial marking; places not listed have no tokens
 	Terminal    []string       // places that mark a regular end; a deadlock is harmless if any of them is marked
 	Free        []string       // names that this net always allows
-	Transitions []Transition   // in order of precedence: the first enabled transition that lists a name of the call is chosen for this name
+	Transitions []Transition   // in order of precedence: for each name of a call, the first enabled transition that lists the name is chosen
 
 	// Mapper, Labels and Maps determine the names that calls have in this net. Only one of them is
 	// used: Labels if it is set, otherwise Mapper if it is set, otherwise Maps. If all are unset, a
@@ -21,13 +21,12 @@ type Net struct {
 	Mapper     func(Call) []Name // Go function that returns arbitrary names for a call
 	Labels     *Labels           // the policy's labels; set in every net compiled from rules
 	Maps       []Map             // the net's own map statements; their names are added to the physical names
-	MatchFirst bool              // whether the first matching entry in Maps determines the call's only name
+	MatchFirst bool              // whether a call that matches entries in Maps gets only the name from the first of them, and no physical names
 
-	// Validate checks each firing of a transition that was chosen for a call, even if the
-	// transition only observes. It runs before the firing, after all nets have admitted the call
-	// and people have approved it. If Validate returns an error or panics, the call is rejected,
-	// and all changes to the metadata are undone. Validate runs under the session lock and must not
-	// block.
+	// Validate checks each firing of a transition that was chosen for a call, including an
+	// observer. It runs before the firing, after all nets have admitted the call and people have
+	// approved it. If Validate returns an error or panics, the call is rejected, and all changes to
+	// the metadata are undone. Validate runs under the session lock and must not block.
 	Validate func(Firing) error
 
 	// OnSuccess is called with the admitted call after a deferred transition has produced its
@@ -51,11 +50,11 @@ type Net struct {
 	// the net's key. A net also counts as having a key if only its transitions have keys.
 	Key []Field
 
-	// Row makes the net count consecutive identical calls. If an admitted call differs from the
-	// previous one in its tool or arguments, the net first returns to its initial marking. This
-	// includes calls that the net does not list, or that [Transition.Unless] exempts. Arguments are
-	// compared as JSON values: key order, escapes and the spelling of numbers do not matter.
-	// Arguments in [PolicyOptions].Ignored are not compared. A refused call changes nothing.
+	// Row makes the net count consecutive identical calls. When a call is admitted that differs
+	// from the previous one in its tool or arguments, the net first returns to its initial marking,
+	// even if the net does not list the call. Arguments are compared as JSON values: key order,
+	// escapes and the spelling of numbers do not matter. Arguments in [PolicyOptions].Ignored are
+	// not compared. A refused call changes nothing.
 	Row bool
 
 	// Sum limits the sum of a numeric field over all gated calls.
@@ -63,24 +62,24 @@ type Net struct {
 
 	// Phases are allowlists. While the place of a phase is marked, a call passes only if it is
 	// certain to have a name on the phase's list. This applies to free tools, too. A token in
-	// flight still marks the place that it came from. Under [PolicyOptions].Deny, a name on such a
-	// list makes a call known, even while the place is not marked.
+	// flight counts as being in the place that it came from. Under [PolicyOptions].Deny, a name on
+	// such a list makes a call known, even while the place is not marked.
 	Phases []Phase
 
 	Scope  Scope // which calls share the net's state
 	Shadow bool  // record refusals, but never block or ask
 	Static bool  // forbid switching the net on or off at run time
 
-	// Priority ranks the net among all nets, to decide when an advisory net lets a call pass; see
-	// Advisory. A higher number means a higher rank.
+	// Priority is the net's rank among all nets. A higher number means a higher rank. It determines
+	// when an advisory net lets a call pass; see Advisory.
 	Priority int
 
-	// Advisory makes the net let calls pass that it would block, in two cases. The first case is
-	// that a net of higher priority is in recovery. The second case is that the net would block all
-	// offered tools (see [Session.Offer]) that the required nets and the advisory nets of higher
-	// priority allow. Advisory nets of equal priority are ordered by the number of tools they
-	// allow, fewest first, and then by name. A net that is not advisory is required: it always
-	// blocks.
+	// Advisory makes the net let calls pass that it would otherwise block, in two cases: while a
+	// net of higher priority is in recovery, and while the net would leave no tool to call. In the
+	// second case, it would block all offered tools (see [Session.Offer]) that the required nets
+	// and the higher-ranking advisory nets allow. Advisory nets of equal priority rank by the
+	// number of tools they allow, fewest first, and then by name. A net that is not advisory is
+	// required: it always blocks.
 	Advisory bool
 	Recovery map[string]int // the net is in recovery while each place listed here has at least the given number of tokens; nil means never
 }
@@ -125,34 +124,31 @@ type Transition struct {
 	Observe   bool   // follow calls to the tools, but never forbid them
 	Release   bool   // if the call's outcome is unknown, return the tokens that a deferred firing has taken
 
-	// Evidence makes the success of a call count only for later calls, not for the call itself.
-	// Only a deferred observer can have it. The observer does not let a call pass under a name that
-	// another transition of the net gates. If such a transition fires, the call's success counts
-	// only if the observer is still enabled afterwards.
+	// Evidence makes the success of a call count only for later calls, so that no call can meet its
+	// own requirement. Only a deferred observer can have it. If a gating transition of the net
+	// fires for the call, the success counts only if the observer is still enabled afterwards.
 	//
-	// Without Evidence, an enabled observer lets such a call pass. But it produces no tokens if the
-	// net gates the call, so that no call can refill its own limit.
+	// Without Evidence, an enabled observer lets a call pass under a name that another transition
+	// of the net gates. But it produces no tokens if the net gates the call, so that no call can
+	// refill its own limit.
 	Evidence bool
 
 	// WeakProgress allows the transition to fire for a weak [Name] even if this increases the
-	// number of tokens in a place. Otherwise, a net without Labels blocks the call, because it
-	// might not be the call that the net waits for.
+	// number of tokens in a place. If it is not set, a net without Labels blocks the call, because
+	// it might not be the call that the net waits for.
 	WeakProgress bool
 
 	// Spoils makes calls to the transition's tools invalidate earlier successes, so that the calls
 	// that the net requires must succeed again. Only an observer that is not deferred can have
-	// Spoils. When a call to one of the tools is admitted, the transition fires if it is enabled.
-	// The net's deferred observers stop waiting for earlier calls to succeed. They do not start to
-	// wait again until the call has succeeded or failed. A required call thus counts only if no
-	// such call was in flight between its admission and its success.
+	// Spoils. When a call to one of the tools is admitted, the transition fires if it is enabled. A
+	// required call counts only if no such call was in flight between its admission and its
+	// success.
 	//
-	// All transitions with Spoils that list a name of the call fire, even if the name is weak or
-	// free. They fire after the transitions chosen for the call, on the remaining tokens, and
-	// validators do not check them. They also fire for calls that another transition of the net
-	// gates, for required calls, and for calls that pass although the net would block them. They do
-	// not fire in an inactive net. But if the call is still in flight when the net is activated,
-	// other calls do not count until it ends. In a net with a key, a call without a value affects
-	// all values.
+	// The transition fires even if the call's name is weak or free, if another transition gates the
+	// call, or if the call passes although the net would block it. It fires after the transitions
+	// chosen for the call, on the remaining tokens, and without validation. It does not fire in an
+	// inactive net. But if the call is still in flight when the net is activated, other calls do
+	// not count until it ends. In a net with a key, a call without a value affects all values.
 	Spoils bool
 
 	// Key lists the key fields of this transition, if they differ from the net's. All keys of a net
@@ -215,15 +211,14 @@ type Tool struct {
 	Kind ToolKind
 
 	// Except is a name that the pattern of a Glob does not match. If a call is certain to have this
-	// name, the pattern matches no name of the call. If the call only might have it, the pattern
-	// can still match the call's other names. If the net lists the name elsewhere only as a
-	// Literal, Except does not apply to the name tool.action of a call with an action argument.
+	// name, the pattern matches none of the call's names. If the net lists the name elsewhere only
+	// as a [Literal], Except does not apply to a name tool.action that comes from a call's action
+	// argument.
 	Except string
 
-	// Spared affects entries of [Transition.Unless] under [PolicyOptions].Deny, which refuses calls
-	// that no net knows. Normally, a transition makes a call known even if an entry exempts it. If
-	// Spared is set, it does not, and the call is refused unless another transition or net makes it
-	// known. Spared is not part of the net's identity.
+	// Spared is for entries of [Transition.Unless]. A call that matches an entry is normally known
+	// to the net, so that [PolicyOptions].Deny does not refuse it. If Spared is set, the transition
+	// does not make the call known. Spared is not part of the net's identity.
 	Spared bool `json:"-"`
 }
 
@@ -247,10 +242,10 @@ func Tools(names ...string) []Tool {
 }
 
 // Labels holds map statements, which give names to calls, and conditions on results. A policy
-// collects the labels of all its nets and applies their map statements to each net that has Labels.
-// Such a net can list a call by any name that a matching map statement gives, by a physical name,
-// by tool.action, or by a glob. Nets compiled together share a pointer to the same Labels, so that
-// each map statement is applied only once. Labels must not be modified after a net refers to them.
+// applies the map statements of all its nets to each net that has Labels. A transition of such a
+// net can list a name given by a map statement, a physical name, tool.action, or a glob. Nets
+// compiled together share a pointer to the same Labels, so that each map statement is applied only
+// once. Labels must not be modified after a net refers to them.
 type Labels struct {
 	Maps      []Map
 	Successes []Condition // conditions on results
@@ -283,11 +278,11 @@ type Reader interface {
 type Reading interface {
 	Finds(pattern int) Found
 	Only(patterns []int) bool  // reports whether the given patterns cover everything in the string that a policy might restrict
-	Evidence(pattern int) bool // reports whether the call's success proves that the part of the string that matches was executed and succeeded
+	Evidence(pattern int) bool // reports whether the call's success proves that the matching part of the string was executed and succeeded
 	// Doubt explains why Finds returns [Perhaps], or why Evidence returns false although Finds
 	// returns [Surely]. If Finds returns [NotFound], Doubt may explain why a similar part of the
-	// string does not match. In all other cases, the explanation may be empty. The result's Code is
-	// the part of the string that matches or is similar.
+	// string does not match. In all other cases, the explanation may be empty. Code in the result
+	// is the matching or similar part of the string.
 	Doubt(pattern int) Doubt
 }
 
