@@ -89,7 +89,7 @@ func (b *Enumerator) kindsOf(field string, ps []pattern, set, either uint64) (va
 	if known {
 		noop := unsoughtCommand(ps, "true", "pwd", "date", "id")
 		tried := append(withOperands(text), text+"; "+noop, text+"; "+text)
-		for i := range members(set) { // a command from a single pattern might match all patterns in set
+		for i := range members(set) { // the command that one pattern looks for might match the other patterns, too
 			tried = append(tried, withOperands(strings.Join(ps[i].script, " "))...)
 		}
 		tried = append(tried, scriptsOf(ps, set, text)...)
@@ -102,11 +102,11 @@ func (b *Enumerator) kindsOf(field string, ps []pattern, set, either uint64) (va
 	return list.Map(ways, func(hits []hit) *value { return &value{field: field, hits: hits, texts: texts[hitsKey(hits)]} }), true
 }
 
-// scriptsOf returns scripts that run the commands that the patterns in set look for. The scripts
-// differ in the commands that must succeed for the script to succeed. Some scripts also run a
-// command that no pattern looks for.
+// scriptsOf returns scripts that run the commands that the patterns in set look for. The commands
+// whose failure makes the script fail differ from script to script. Some scripts also run an
+// unrelated command.
 func scriptsOf(ps []pattern, set uint64, text string) (scripts []string) {
-	other := unsoughtCommand(ps, "date", "id", "hostname", "uname") // a command that may make labels uncertain, because some readers assume that it has an effect
+	other := unsoughtCommand(ps, "date", "id", "hostname", "uname") // an unrelated command can make labels uncertain
 	var commands []string
 	for i := range members(set) {
 		if ps[i].script == nil {
@@ -139,8 +139,7 @@ func withOperands(command string) []string {
 }
 
 // evidentCommand returns a command that is certain to match p and whose success counts toward
-// requirements that name p's label. It returns "" if it found none, or if p does not look for
-// commands.
+// requirements for p's label. It returns "" if it finds no such command.
 func (p *pattern) evidentCommand() string {
 	if p.script == nil {
 		return ""
@@ -153,8 +152,7 @@ func (p *pattern) evidentCommand() string {
 	return ""
 }
 
-// hitsOf returns a hit for each pattern in set. The label of each hit counts toward requirements
-// but is not certain.
+// hitsOf returns a [hit] for each pattern in set, with weak and certain unset.
 func hitsOf(ps []pattern, set uint64) []hit {
 	var hits []hit
 	for i := range members(set) {
@@ -165,9 +163,8 @@ func hitsOf(ps []pattern, set uint64) []hit {
 
 func hitsKey(hits []hit) string { return fmt.Sprint(hits) }
 
-// exactHits returns the matches of the patterns in set with text. exact is false if some of them do
-// not match text or if other patterns match it. Properties of labels that make no difference are
-// cleared.
+// exactHits returns a [hit] for each pattern in set if text matches these patterns and no others.
+// Otherwise, exact is false. Label properties that make no difference count as absent.
 func (b *Enumerator) exactHits(ps []pattern, set uint64, text string) (hits []hit, exact bool) {
 	if !exactly(ps, set, text) {
 		return nil, false
@@ -195,13 +192,13 @@ func unsoughtCommand(ps []pattern, commands ...string) string {
 	return commands[0]
 }
 
-// possibleHits returns the possible combinations of label properties for a value that exactly the
-// patterns in set match. readers holds the indexes of the patterns whose map statements use a
-// reader. Properties that make no difference are not varied. ok is false if there are too many
+// possibleHits returns the combinations of label properties that are possible for a value that
+// matches the patterns in set and no others. Properties that make no difference do not vary.
+// readers holds the indexes of the patterns that use a reader. ok is false if there are too many
 // combinations.
 func (b *Enumerator) possibleHits(ps []pattern, set uint64, readers []int) (ways [][]hit, ok bool) {
 	var matter []int
-	var proving, exempting uint64 // labels that can count toward requirements, and labels that can be certain; bit k stands for matter[k]
+	var proving, exempting uint64 // bit k is set if the label of ps[matter[k]] can count toward requirements (proving) or be certain (exempting)
 	for _, i := range readers {
 		w := b.certainties[ps[i].As]
 		if !w.evidence && !w.certain {
@@ -230,7 +227,7 @@ func (b *Enumerator) possibleHits(ps []pattern, set uint64, readers []int) (ways
 		}
 		ways = append(ways, hits)
 	}
-	if ps[readers[0]].Field == "" { // if a condition holds, its label is certain and counts toward requirements; if the condition only might hold, neither is true
+	if ps[readers[0]].Field == "" { // a label has all its possible properties if its condition holds, and no property if the condition only might hold
 		for strong := range partsOf(all) {
 			if strong&^(proving|exempting) == 0 {
 				take(strong&proving, strong&exempting)
@@ -244,7 +241,7 @@ func (b *Enumerator) possibleHits(ps []pattern, set uint64, readers []int) (ways
 			if !one && !compatible(ps, readers, matter, certain) {
 				continue
 			}
-			for evidence := range partsOf(proving) { // any subset can count toward requirements, because a script can ignore the failure of any command
+			for evidence := range partsOf(proving) { // a script can ignore the failure of any command, so every subset is possible
 				if plain == (evidence&exempting == certain&proving) {
 					take(evidence, certain)
 				}
@@ -264,9 +261,9 @@ func oneCommand(ps []pattern, readers []int) bool {
 	})
 }
 
-// compatible reports whether a call that matches several patterns might be certain to have all
-// selected labels. The patterns are those with the indexes in readers. In the bit set strong, bit k
-// selects the label of ps[matter[k]].
+// compatible reports whether a call might match all patterns in readers and be certain to have the
+// labels in strong. readers and matter hold indexes of patterns. Bit k of strong stands for the
+// label of ps[matter[k]].
 func compatible(ps []pattern, readers, matter []int, strong uint64) bool {
 	for at, i := range matter {
 		if strong&(1<<at) == 0 {
@@ -285,14 +282,14 @@ func compatible(ps []pattern, readers, matter []int, strong uint64) bool {
 	return true
 }
 
-// carries reports whether other also matches a command that consists of p's command with other's
-// command as its arguments.
+// carries reports whether p's command followed by other's command, such as "sudo rm", matches
+// other.
 func carries(p, other *pattern) bool {
 	return other.matches(strings.Join(p.script, " ") + " " + strings.Join(other.script, " "))
 }
 
-// spares reports whether a script that runs the commands of both patterns can count as running only
-// p's command, because the reader knows that other's command has no effect.
+// spares reports whether p's label stays certain if a script also runs other's command, because
+// this command is known to have no effect.
 func spares(p, other *pattern) bool {
 	own, inert := strings.Join(p.script, " "), strings.Join(other.script, " ")
 	return slices.ContainsFunc([]string{inert + "; " + own, own + " | " + inert}, func(s string) bool { return p.read(s).Only(p.same) })

@@ -8,8 +8,8 @@ import (
 	"github.com/petrigate/petrigate/internal/list"
 )
 
-// Carries reports whether calls of class s have the given name. If evidence is true, it ignores
-// weak names, which restrict a call but do not make its success count toward requirements.
+// Carries reports whether calls of class s have the name t. If evidence is true, it ignores names
+// that restrict calls without making their success count toward requirements.
 func (s *Class) Carries(t gate.Tool, evidence bool) bool {
 	for _, l := range s.labels { // slices.ContainsFunc would allocate a closure on every call
 		if denotes(l, t) && !(evidence && l.Weak) {
@@ -51,13 +51,12 @@ func (s *Class) Name() string {
 	return name
 }
 
-// Mapped returns the names that map statements give to calls of class s. ok is false if these names
-// are not all that nets can distinguish, because the calls also have names of actions, or values
-// that keys read.
+// Mapped returns the names that map statements give to calls of class s. ok is false if the effects
+// of the calls also depend on names of actions or on the values of key fields.
 func (s *Class) Mapped() (names []gate.Name, ok bool) {
 	for _, l := range s.labels {
 		switch {
-		case l.Glob > 0 || l.From&naming.FromTool != 0: // a pattern that matches one of the names, or a name of the tool itself
+		case l.Glob > 0 || l.From&naming.FromTool != 0: // skip patterns and the tool's own names
 		case l.From&naming.FromAction != 0:
 			return nil, false
 		default:

@@ -59,10 +59,10 @@ func expression(source string) string {
 	return text
 }
 
-// samples returns sample arguments with members that the conditions mention. The members are filled
-// with constants from the conditions, with values close to these constants, with a few fixed values
-// such as 0 and true, and with the additional values that the caller supplies. The samples do not
-// set the arguments listed in fields. The first sample is empty.
+// samples returns sample arguments for the given conditions. Each sample sets some of the arguments
+// that the conditions mention, but not those listed in fields. The values are constants from the
+// conditions, values close to them, a few fixed values such as 0 and true, and the additional
+// values given by the caller. The first sample is empty.
 func samples(conditions, fields []string, more ...any) []map[string]any {
 	var members []string
 	values := append(more, "", 0, true, false, []any{})
@@ -153,7 +153,7 @@ func (b *Enumerator) certainIfHolds(m *mapping) bool {
 	if vouches, known := b.certainConditions[m]; known {
 		return vouches
 	}
-	all := true // if no sample satisfies the condition, assume that every call that satisfies it is certain to have the label
+	all := true // assumed if no sample satisfies the condition
 	for _, sample := range samples([]string{m.Source}, nil) {
 		r := m.Reader.Read(&gate.Call{Tool: m.Tool, Args: []byte(cmp.Or(object(sample).text(), "{}"))}, "")
 		if r.Finds(m.Pattern) == gate.Surely {

@@ -41,7 +41,7 @@ type Reading struct {
 // A sort is a set of fields that are compared with each other.
 type sort struct {
 	fields []gate.Field
-	texts  [2]string // two strings that represent values of the fields: the tracked value and one other value; if possible, no map statement for any of the fields matches them
+	texts  [2]string // strings for the tracked value and one other value, preferably such that no map statement for these fields matches them
 }
 
 // normalize returns f without the parts that do not affect the value read.
@@ -174,12 +174,10 @@ func (b *fieldTable) Crossed(key []gate.Field) bool {
 	return false
 }
 
-// valueTexts lists the candidates for the two strings that represent the values of a [sort], a set
-// of fields that are compared with each other.
+// valueTexts lists the strings that findTexts chooses from.
 var valueTexts = []string{"x", "y", "z", "main", "other", "k1", "k2", "1", "2", "a-b", "c-d", "#", "-"}
 
-// findTexts chooses the two strings that represent the values of s. If possible, it chooses strings
-// that do not match any map statement (see [gate.Map]) for a field of s.
+// findTexts sets s.texts. It prefers strings that no map statement for a field of s matches.
 func (b *fieldTable) findTexts(s *sort) {
 	s.texts = [2]string{valueTexts[0], valueTexts[1]}
 	free := list.Filter(valueTexts, func(text string) bool {
@@ -234,9 +232,8 @@ func (b *fieldTable) data(s *Class) (data []Datum, why string) {
 	return data[:min(len(data), maxData)], why
 }
 
-// eachPresence calls the given function for every way of assigning a [Presence] to each of the
-// fields. A field of the call's result never gets [Other]: if it does not have the tracked value,
-// it gets [Lacks].
+// eachPresence calls the given function for every combination of the fields' [Presence] values. For
+// a field of the call's result, it uses only [Same] and [Lacks].
 func eachPresence(data []Datum, do func([]Datum)) {
 	count := 1
 	options := func(d *Datum) int {
@@ -265,8 +262,9 @@ func (s *Class) HasOther() bool {
 	return slices.ContainsFunc(s.Data, func(d Datum) bool { return d.Has == Other })
 }
 
-// Counterpart returns the class that s becomes if the tracked value and the other value change
-// roles. It returns nil if no such class is known, and s itself if s has no values.
+// Counterpart returns the class of the calls that result from exchanging the tracked value and the
+// other value in calls of class s. It returns s if s.Data is empty, and nil if no such class is
+// known.
 func (s *Class) Counterpart() *Class {
 	if len(s.Data) == 0 {
 		return s
@@ -274,10 +272,10 @@ func (s *Class) Counterpart() *Class {
 	return s.exchanged
 }
 
-// exchange finds the result of [Class.Counterpart] for each of the given classes, which must differ
-// only in the values of their fields. It also stores the list of these classes in each of them. A
-// class with both the tracked value and another value gets no counterpart. In a counterpart, every
-// field of the call's result is [Lacks], because the result never contains the newly tracked value.
+// exchange computes [Class.Counterpart] for each of the given classes, which must differ only in
+// their Data. It also stores the list of classes in each of them. A class with both the tracked
+// value and another value has no counterpart. In a counterpart, fields of the call's result count
+// as absent.
 func exchange(all []*Class) {
 	for _, s := range all {
 		s.alike = all
@@ -301,7 +299,7 @@ func exchange(all []*Class) {
 	}
 }
 
-// withData returns the class that has the given data, or nil if no class in all does.
+// withData returns the class with the given Data, or nil if it does not exist.
 func withData(all []*Class, data []Datum) *Class {
 	if i := slices.IndexFunc(all, func(t *Class) bool { return slices.Equal(t.Data, data) }); i >= 0 {
 		return all[i]

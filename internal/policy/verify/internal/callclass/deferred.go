@@ -7,8 +7,8 @@ import (
 	"github.com/petrigate/petrigate/internal/list"
 )
 
-// visibleAtoms returns the indexes of the atoms that can affect the nets or the result of tag. An
-// atom is a map, an action or a pattern that a call can match.
+// visibleAtoms returns the atoms that can affect the nets or the result of the function tag. An
+// atom is a map statement, an action or a pattern, represented by its index.
 func (d *deferredGroup) visibleAtoms(nets []int, tag func(*Class) uint8) []int {
 	atoms := list.FlatMap(nets, func(n int) []int { return d.byNet[n] })
 	for i := 0; tag != nil && i < len(d.alone); i++ {
@@ -32,9 +32,9 @@ func (d *deferredGroup) kinds(atoms []int) kindSet {
 	return k
 }
 
-// Kinds returns classes of the calls whose enumeration was deferred. It distinguishes only calls
-// that differ in their effects on the nets or in the result of tag. If classes might be missing,
-// Kinds also returns the reason.
+// Kinds returns classes for the calls whose enumeration was deferred. It distinguishes calls only
+// by their effects on the nets and by the result of the function tag. If classes might be missing,
+// gap is the reason.
 func (b *Enumerator) Kinds(nets []int, tag func(*Class) uint8) (classes []*Class, gap string) {
 	for _, d := range b.deferred {
 		k := d.kinds(d.visibleAtoms(nets, tag))
@@ -47,9 +47,8 @@ func (b *Enumerator) Kinds(nets []int, tag func(*Class) uint8) (classes []*Class
 	return classes, gap
 }
 
-// JointNets returns, for each group of deferred calls, the nets that a single call of the group can
-// affect. The enumeration of calls is deferred if they can match too many combinations of maps,
-// actions or patterns to list.
+// JointNets returns a list of nets for each group of deferred calls: the nets that a single call of
+// the group can affect. Calls are deferred if there are too many kinds of them to enumerate.
 func (b *Enumerator) JointNets() [][]int {
 	return list.Map(b.deferred, func(d *deferredGroup) []int { return d.nets })
 }

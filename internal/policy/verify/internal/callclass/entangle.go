@@ -7,10 +7,8 @@ import (
 	"github.com/petrigate/petrigate/gate/naming"
 )
 
-// entangled reports whether the arguments set by the form f could affect a map statement that reads
-// another field. This happens if a field that f sets overlaps a field that f does not set; see
-// [overlap]. It also happens if the first difference between a field that f sets and any other
-// field is the letter case of a key.
+// entangled reports whether the fields that f sets could affect map statements for other fields.
+// This happens if two fields overlap (see [overlap]) or have keys that differ only in letter case.
 func (b *Enumerator) entangled(f *form) bool {
 	if len(f.fields) == 0 {
 		return false
@@ -49,9 +47,9 @@ func isPath(field string) bool {
 	return strings.HasPrefix(field, "$.") || strings.HasPrefix(field, "$[")
 }
 
-// overlap reports whether changing the value of one field can change the value of the other. It
-// returns false if neither field is a path. Otherwise, two fields overlap if one of them begins
-// with the other, or if the first steps that differ include an array element.
+// overlap reports whether changing one field might change the other. Fields overlap if one contains
+// the other. To be safe, fields whose first difference involves an array element count as
+// overlapping. If neither field is a path, overlap returns false.
 func overlap(a, b string) bool {
 	if !isPath(a) && !isPath(b) {
 		return false
@@ -85,8 +83,8 @@ func keysOf(field string) []string {
 	return steps(field)
 }
 
-// steps splits a path into keys and array elements. It also splits keys that contain a dot. As a
-// result, the arguments of some calls may remain unknown or lack a required value.
+// steps splits a path into keys and array elements. It does not support keys that contain a dot:
+// for such paths, the arguments found for a call can be missing or incomplete.
 func steps(field string) []string {
 	text := strings.NewReplacer(`["`, ".", `"]`, "", "[", ".[").Replace(strings.TrimPrefix(field, "$"))
 	return strings.FieldsFunc(text, func(c rune) bool { return c == '.' })

@@ -15,7 +15,7 @@ import (
 const (
 	maxClassesOfTool = 2048
 	maxClasses       = 8192
-	maxMapsOfField   = 8 // maximum number of maps of the field "action" whose combinations are tried; also the maximum number of actions that are combined in lists
+	maxMapsOfField   = 8 // maximum number of map statements for the field "action", and of actions, whose combinations are tried
 	maxListed        = 5 // maximum number of maps per field; if a field has more, the enumeration of the tool's classes is deferred
 )
 
@@ -25,7 +25,7 @@ type Options struct {
 	Known     bool        // whether Tools contains all tools that exist
 	Names     []gate.Tool // names that assertions use
 	Passes    bool        // whether to admit calls unknown to all nets, even if the policy denies them by default
-	Syntheses int         // maximum number of names to try per search for names that patterns match; 0 means maxSyntheses
+	Syntheses int         // maximum number of candidates per search for names that patterns match; 0 means maxSyntheses
 	Compared  [][]Reading // fields that assertions compare with each other
 	Gaps      []string    // messages about features of nets that the enumeration does not support
 
@@ -112,8 +112,8 @@ func (b *Enumerator) ClassOf(p *gate.Policy, c gate.Call) *Class {
 	return s
 }
 
-// addPhases extends the effects of s by the phases of nets: places that, while marked, refuse calls
-// with the given names.
+// addPhases adds to s the effects of the nets' phases on calls with the given names. While the
+// place of a phase is marked, the phase refuses all calls that it does not list.
 func (b *vocabulary) addPhases(s *Class, names []gate.Name) {
 	var ls []naming.Label
 	for _, name := range names {

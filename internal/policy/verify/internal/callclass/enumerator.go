@@ -18,7 +18,7 @@ type Enumerator struct {
 	deferred          []*deferredGroup
 	overflows         []string // reasons why some deferred calls were not enumerated
 	Deny              bool
-	certainties       map[string]certainty     // for each label that a reader assigns, the properties that make a difference
+	certainties       map[string]certainty     // which properties matter, for each label that a reader assigns
 	conditions        map[string]*conditionSet // the conditions that apply to each tool
 	paths             map[string][]string      // cached results of [Enumerator.pathsOf], by tool
 	certainConditions map[*mapping]bool        // cached results of [Enumerator.certainIfHolds]
@@ -43,7 +43,7 @@ type Class struct {
 	lacking   string         // an argument of the calls that is missing from the tool's schema, if any
 	labels    []naming.Label // first the policy's labels, then those added by nets' own maps, then patterns that match a label
 	Effects   []Effect       // effects of the class, at most one per net
-	KnownTo   []int          // indexes of the nets that list a name that the call is certain to have, not counting transitions that only observe; if empty, a policy that denies calls by default refuses the call
+	KnownTo   []int          // indexes of the nets that are certain to list the calls, not counting nets that only observe them; if empty, "default: deny" refuses the calls
 	Waits     bool           // whether the class is not a call but the passage of time until a timed transition fires
 	Wait      time.Duration
 	BlockedBy []int // indexes of the nets that block the class in every state
@@ -52,7 +52,7 @@ type Class struct {
 
 	of        *recipe  // how to build the arguments
 	exchanged *Class   // the result of [Class.Counterpart]
-	alike     []*Class // all classes that differ from this one at most in the values of fields that keys read
+	alike     []*Class // the classes that differ only in their Data, including this one
 }
 
 // An Effect describes how calls of a class affect a net. It holds the index of the net, and the

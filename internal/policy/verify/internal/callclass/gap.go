@@ -44,9 +44,9 @@ func (b *Enumerator) AllGaps() []string {
 	return list.Add(list.Map(b.gaps, func(g gap) string { return g.text }), b.overflows...)
 }
 
-// Doubt returns the reason why an answer that depends on a call of class s is unknown. If the only
-// problem is that the tool of the class might not exist, supposed is the tool's name, and the
-// reason is this name with the given string before it.
+// Doubt explains why an answer that depends on calls of class s is unknown. If the only reason is
+// that the tool might not exist, supposed is the tool's name. The explanation is then this name
+// after the given prefix, such as "only if there is a tool ".
 func (b *Enumerator) Doubt(s *Class, tool string) (why, supposed string) {
 	switch {
 	case !s.Doubtful && s.supposed:

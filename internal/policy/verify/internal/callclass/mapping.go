@@ -15,8 +15,8 @@ type mapping struct {
 	readings map[readingKey]gate.Reading // cache shared by all mappings that were created together
 }
 
-// A readingKey is the key of a cached result: the reader, the string that it has read, and the tool
-// of the map statement. If the statement applies to a pattern of tools, tool is the pattern.
+// A readingKey identifies a cached result of a reader: the reader, the string that it read, and the
+// tool or pattern of tools in the map statement.
 type readingKey struct {
 	reader     gate.Reader
 	tool, text string
@@ -50,8 +50,8 @@ func (m *mapping) read(text string) gate.Reading {
 	return r
 }
 
-// matches reports whether the map statement matches text. It returns true if the statement uses a
-// reader that cannot decide.
+// matches reports whether the map statement matches text, or might match it according to its
+// reader.
 func (m *mapping) matches(text string) bool {
 	if m.Reader != nil {
 		return m.read(text).Finds(m.Pattern) != gate.NotFound

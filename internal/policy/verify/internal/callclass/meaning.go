@@ -40,8 +40,8 @@ func allows(p gate.Phase, ls []naming.Label) bool {
 	return slices.ContainsFunc(p.Tools, func(t gate.Tool) bool { return naming.Exempts(&t, ls) })
 }
 
-// separateSpoilers returns an [Ask] for the transitions in a, with the spoiling ones in Spoilers;
-// see [gate.Transition.Spoils].
+// separateSpoilers returns an [Ask] for the given [gate.Asked]. It moves the transitions with
+// [gate.Transition.Spoils] from Transitions to Spoilers.
 func (n *Net) separateSpoilers(a gate.Asked) Ask {
 	spoils := func(t int) bool { return n.Info.Transitions[t].Spoils }
 	if !slices.ContainsFunc(a.Transitions, spoils) {

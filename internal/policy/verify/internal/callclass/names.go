@@ -38,7 +38,7 @@ func (b *vocabulary) synthesizeTools(also map[string][]gate.Name) bool {
 	}
 	for _, f := range fresh {
 		if i := strings.IndexByte(f.text, '.'); i > 0 && i < len(f.text)-1 {
-			fresh := taken[f.text[:i]] && !b.isTool[f.text[:i]] // the part before the dot is a label, a name from a map statement, and not a tool
+			fresh := taken[f.text[:i]] && !b.isTool[f.text[:i]] // whether the part before the dot is known only as a label
 			b.addDotted(f.text)                                 // treat the name as though a rule listed it
 			if fresh {
 				b.supposed[f.text[:i]] = true
@@ -75,9 +75,8 @@ func (b *vocabulary) synthesizeTools(also map[string][]gate.Name) bool {
 	return true
 }
 
-// supposeMatched adds tools that might exist: tools with the same name as a label, a name that map
-// statements give to calls. It skips a label if no pattern matches it, or if exactly the same
-// patterns match a tool or one of the synthesized names.
+// supposeMatched adds tools that might exist under the names of labels. It skips a label if no
+// pattern matches it, or if exactly the same patterns match a tool or a name in fresh.
 func (b *vocabulary) supposeMatched(v *synthesis, fresh []synthName) {
 	met := make(map[string]bool)
 	for _, f := range fresh {
@@ -108,10 +107,9 @@ func (b *vocabulary) taken() map[string]bool {
 	return taken
 }
 
-// synthesizeBases adds tools that the patterns distinguish only by the names of their actions. The
-// given unnamed tools were added earlier because patterns match them, not because a rule names
-// them. synthesizeBases adds no tool that the patterns treat in the same way as one of these.
-// complete is false if some tools might be missing.
+// synthesizeBases adds tools that patterns distinguish only by their actions. It omits tools that
+// patterns treat like one in unnamed, the tools that were synthesized earlier. complete is false if
+// some tools might be missing.
 func (b *vocabulary) synthesizeBases(v synthesis, unnamed []string) (complete bool) {
 	v.distinguish = func(at []uint64) string {
 		after := v.step(at, '.')
@@ -139,8 +137,8 @@ func (b *vocabulary) synthesizeBases(v synthesis, unnamed []string) (complete bo
 	return complete
 }
 
-// takenActions returns the names that must not be invented for actions of tool t: the names in
-// taken and the actions that rules mention under another name of t.
+// takenActions returns the names that synthesized actions of tool t must avoid: the names in taken,
+// and the actions that rules mention under another name of t.
 func (b *vocabulary) takenActions(t string, also []gate.Name, taken map[string]bool) map[string]bool {
 	all := maps.Clone(taken)
 	for _, a := range also {
@@ -151,7 +149,7 @@ func (b *vocabulary) takenActions(t string, also []gate.Name, taken map[string]b
 	return all
 }
 
-// addUnnamedTool adds a tool that the policy does not name, if some enforced net has phases, which
+// addUnnamedTool adds a tool that the policy does not name, if an enforced net has phases. Phases
 // can forbid such tools.
 func (b *vocabulary) addUnnamedTool() {
 	phases := func(n *Net) bool { return len(n.Info.Phases) > 0 && !n.Info.Shadow }

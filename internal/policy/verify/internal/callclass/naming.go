@@ -12,12 +12,13 @@ import (
 type policyNaming struct {
 	naming.Naming
 	maps   []*mapping
-	others map[string]bool // keyed by the aliases of known tools; true if the alias has the form of an action, whose success then does not count toward requirements
+	others map[string]bool // for each alias of a known tool, whether it contains a dot; the success of an action with this name does not count toward requirements
 }
 
-// newNaming collects the names that rules and assertions use, and numbers the patterns among them.
-// The argument extra holds the names in assertions. Patterns in assertions, and in nets that do not
-// use the policy's labels, come last, so that they do not change the numbers of the other patterns.
+// newNaming collects the names that rules and assertions use, and numbers the patterns. extra holds
+// the names in assertions, and known the tools that are known to exist. Patterns in assertions, and
+// in nets that do not use the policy's labels, get the last numbers, so that the other numbers do
+// not depend on them.
 func newNaming(maps []gate.Map, nets []*Net, extra []gate.Tool, known []Tool) *policyNaming {
 	g := &policyNaming{Naming: *naming.New(nil), maps: newMappings(maps, -1), others: make(map[string]bool)}
 	for _, t := range known {
@@ -63,9 +64,9 @@ type form struct {
 type value struct {
 	field string
 	weak  bool     // whether the content is something other than a string, such as a list
-	texts []string // strings to match against map statements: the string itself, or the scalars in the content and, if there are several, also all of them in one string; nil for an abstract value
+	texts []string // strings to match against map statements: the string itself, or the scalars in the content, followed by all of them joined by spaces if there are several; nil for an abstract value
 	hits  []hit    // the map statements that match the value; always set for an abstract value
-	like  string   // for an abstract value that stands for an action, the name of an action that the same name patterns match; otherwise empty
+	like  string   // for an abstract value that stands for an action, an action that the same name patterns match
 }
 
 // A hit records that a map statement matches a value, and so gives a label to the call. weak is set
@@ -167,8 +168,7 @@ func mappedNames(maps []*mapping, f *form) []naming.Label {
 	return ls
 }
 
-// otherReader reports whether, besides the given field, the form sets a field that some reader
-// reads.
+// otherReader reports whether the form sets a field, other than the given one, that a reader reads.
 func (f *form) otherReader(maps []*mapping, field string) bool {
 	return field != "" && slices.ContainsFunc(maps, func(m *mapping) bool {
 		return m.Reader != nil && m.Field != "" && m.Field != field && m.appliesTo(f.tools) && f.value(m.Field) != nil
@@ -196,7 +196,7 @@ type Tool struct {
 	Supposed bool // whether the tool might not exist
 }
 
-// Also returns the aliases of each tool, keyed by tool name.
+// Also returns a map from the name of each tool to its aliases.
 func Also(tools []Tool) map[string][]gate.Name {
 	also := make(map[string][]gate.Name)
 	for _, t := range tools {

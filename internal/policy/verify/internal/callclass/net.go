@@ -19,7 +19,7 @@ type Net struct {
 	Index int
 	Place map[string]int // indexes of the places, by name
 	Trans []petri.Transition
-	Adds  []bool // for each transition, whether the net blocks calls with a weak name instead of firing it; calls with such a name do not count toward requirements
+	Adds  []bool // for each transition, whether the net blocks calls with a weak name instead of firing it; see [gate.Transition.WeakProgress]
 	Dead  []bool // for each transition, whether it is dead and can thus never fire
 
 	crossed bool // whether two fields of the key are compared with each other; see [Enumerator.Crossed]
@@ -80,27 +80,27 @@ func AppendKey(key []byte, numbers []int) []byte {
 }
 
 // A Meaning describes the effect of a call on a net. It contains an [Ask] for each name of the call
-// that the net lists, in the order of the names. Further Asks, which belong to no name, can refuse
-// the call in some or all states.
+// that the net lists, in the order of the names. It can also contain Asks without a name, which
+// refuse the call in some or all states.
 type Meaning []Ask
 
 // An Ask is the part of a [Meaning] that belongs to a single name of the call.
 type Ask struct {
-	gate.Asked       // the transitions that list the name, except the spoiling ones
-	Spoilers   []int // spoiling transitions that list the name; see [gate.Transition.Spoils]
+	gate.Asked       // the transitions that list the name, except those in Spoilers
+	Spoilers   []int // the transitions with [gate.Transition.Spoils] that list the name
 	Barred     []int // indexes of places that refuse the call while they are marked; an Ask with such places has no name
-	Idle       []int // elements of Transitions that admit the call without firing, because the call or its result lacks the tracked value
+	Idle       []int // elements of Transitions that admit the call without firing, because a key field does not have the tracked value
 	Refused    bool  // whether a gating transition refuses the call because of its key or sum fields; such an Ask has no name
 }
 
-// Spoils reports whether observers of the net stop waiting for earlier calls to succeed when the
-// call begins; see [gate.Transition.Spoils].
+// Spoils reports whether the call keeps other calls that are in flight from counting toward
+// requirements; see [gate.Transition.Spoils].
 func (m Meaning) Spoils() bool {
 	return slices.ContainsFunc(m, func(a Ask) bool { return len(a.Spoilers) > 0 })
 }
 
-// Spoilers returns the spoiling transitions that list names of the call, without duplicates; see
-// [gate.Transition.Spoils].
+// Spoilers returns the transitions with [gate.Transition.Spoils] that list a name of the call,
+// without duplicates.
 func (m Meaning) Spoilers() []int {
 	var all []int
 	for _, a := range m {

@@ -11,9 +11,8 @@ import (
 	"github.com/petrigate/petrigate/internal/list"
 )
 
-// The patterns of a policy can match names in more combinations than can be enumerated. A question
-// is about only a few of these patterns, so names that match them are synthesized when the question
-// is asked.
+// A policy's patterns can match names in too many combinations to enumerate. If so, names are
+// synthesized for each question, only for the patterns that the question is about.
 
 // openNames represents the calls to tools that the policy does not name and that only its patterns
 // match.
@@ -42,7 +41,7 @@ func (b *Enumerator) openPatterns(before *Enumerator, also map[string][]gate.Nam
 		}
 		var alone []contrast
 		k := o.kinds([]int{i})
-		if k.gap != "" { // without a class, questions about the pattern would not report that calls were omitted
+		if k.gap != "" { // this class makes questions about the pattern report that calls were omitted
 			name := shortName(o.all[i].Text)
 			s := b.class(name, &form{tools: []naming.Label{{Text: name, From: naming.FromTool, Certain: true}}})
 			alone = append(alone, contrast{s, before.plainClass(name)})
@@ -95,7 +94,7 @@ func (o *openNames) kindsOf(seen []int) kindSet {
 			}
 		}
 		for _, s := range b.classes.List {
-			s.Doubtful = s.Doubtful || b.Deny && len(s.KnownTo) == 0 // the same name might match further patterns and thus be known to a net
+			s.Doubtful = s.Doubtful || b.Deny && len(s.KnownTo) == 0 // another pattern might match the same name and make it known to a net
 		}
 		k.classes = b.classes.List
 		if len(b.deferred) > 0 {

@@ -8,9 +8,9 @@ import (
 	"github.com/petrigate/petrigate/internal/list"
 )
 
-// An openTool is a tool whose calls can match map statements and actions in more combinations than
-// can be listed. A single question about the policy depends on only a few names of the tool's
-// calls, so classes are created for each question; see [Enumerator.Kinds].
+// An openTool is a tool whose calls can match map statements and actions in too many combinations
+// to list. Classes of its calls are created for each question about the policy; see
+// [Enumerator.Kinds].
 type openTool struct {
 	deferredGroup
 	name   string
@@ -20,13 +20,13 @@ type openTool struct {
 }
 
 // An openField is a field of an open tool. Its atoms are the map statements that can match its
-// value, or the actions that its value can name. A value can have any combination of atoms. For
-// each question, the values in fixed are tried in addition to values with the relevant atoms.
+// value, or the actions that its value can name. A value can have any combination of atoms. The
+// values in fixed are tried for every question.
 type openField struct {
 	name    string
 	first   int       // index of the field's first atom among the atoms of all fields of the tool
 	ps      []pattern // patterns of the field's map statements; nil if the atoms are actions
-	actions []string  // actions to combine in lists; nil if the field has map statements instead
+	actions []string  // actions whose combinations are tried as lists; nil unless the field is "action"
 	fixed   []*value
 }
 
@@ -133,8 +133,7 @@ func (b *Enumerator) findVisible(o *openTool) {
 	}
 }
 
-// value returns a value that matches only one of the field's maps or actions, the one with the
-// given index.
+// value returns a value that matches only the map statement or action with the given index.
 func (f *openField) value(atom int) *value {
 	if f.ps == nil {
 		return &value{field: f.name, weak: true, texts: f.actions[atom : atom+1]}
@@ -170,9 +169,9 @@ func (b *Enumerator) kindsOfTool(o *openTool, atoms []int) kindSet {
 	return k
 }
 
-// admittedClasses returns the classes that are known to some net, because the policy denies all
-// other calls by default. It also returns the other classes, marked as doubtful, if their calls
-// might be known to a net through a map statement or action that is missing from atoms.
+// admittedClasses removes the classes that no net knows, because the policy denies them by default.
+// It keeps these classes, marked as doubtful, if a map statement or action that is missing from
+// atoms could make their calls known to a net.
 func (o *openTool) admittedClasses(classes []*Class, atoms []int) []*Class {
 	unseen := slices.ContainsFunc(o.known, func(a int) bool { return !slices.Contains(atoms, a) })
 	return slices.DeleteFunc(classes, func(s *Class) bool {
@@ -182,10 +181,8 @@ func (o *openTool) admittedClasses(classes []*Class, atoms []int) []*Class {
 }
 
 // subsets returns values of the field that match the nonempty subsets of atoms, which are indexes
-// of map statements or of actions. Usually, a subset contains at most one of the map statements
-// that give the same label, because nets do not distinguish them. This does not apply to a net that
-// uses only its first matching statement. The content of a value is unknown if the search found no
-// string for it. ok is false if there are too many subsets.
+// of map statements or of actions. Of several map statements that nets do not distinguish, a subset
+// contains at most one. ok is false if there are too many subsets.
 func (b *Enumerator) subsets(f *openField, atoms []int) (values []*value, ok bool) {
 	if f.ps == nil {
 		return listValues(list.Map(atoms, func(a int) string { return f.actions[a] }))

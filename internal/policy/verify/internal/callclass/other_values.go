@@ -8,14 +8,13 @@ import (
 	"github.com/petrigate/petrigate/gate"
 )
 
-// The model of a net with a key distinguishes only one key value, the tracked one, and admits all
-// calls with other values. In the gate, each of those calls has a specific value. To replay a run,
-// these calls are given numbered additional values, chosen so that the gate admits the run.
+// The model of a net with a key tracks a single key value and admits all calls with other values.
+// To replay a run in the gate, these calls need concrete values. They get numbered values, chosen
+// so that the gate admits the run.
 
-// TracksFirst reports whether, in each [sort] of fields that share a tracked value, the first
-// argument field that calls of class s have has this value. Searches can be limited to such
-// classes, because the values of any call can be chosen as the tracked ones. TracksFirst ignores
-// the sorts of the fields in chosen, because a claim determines their tracked values.
+// TracksFirst reports whether the first argument field of each [sort] has the tracked value in
+// calls of class s. It skips fields that the calls lack, and the sorts of the fields in chosen.
+// Searches can be limited to such classes, because any value can be chosen as the tracked one.
 func (s *Class) TracksFirst(chosen ...gate.Field) bool {
 	var seen []int
 	for _, f := range chosen {
@@ -35,8 +34,8 @@ func (s *Class) TracksFirst(chosen ...gate.Field) bool {
 	return true
 }
 
-// Owns reports whether calls of the other class would belong to class s if their untracked values
-// were the tracked ones.
+// Owns reports whether s differs from the other class only by having the tracked value wherever the
+// other class has an untracked one.
 func (s *Class) Owns(other *Class) bool {
 	return s.Tool == other.Tool && slices.Equal(s.labels, other.labels) &&
 		slices.EqualFunc(s.Data, other.Data, func(a, b Datum) bool {
@@ -90,9 +89,9 @@ func (s *Class) same(sort int) bool {
 	return slices.ContainsFunc(s.Data, func(d Datum) bool { return d.sort == sort && d.Has == Same && !d.Field.Result })
 }
 
-// ClassUnder returns the class of a call of class s after its tracked values have been replaced
-// with those of to.RenewTracked. The replaced values count as untracked, and fields of the call's
-// result as absent. ClassUnder returns nil if no such class is known.
+// ClassUnder returns the class of the same calls after to.RenewTracked has replaced tracked values.
+// Fields with a replaced value count as untracked, and fields of the call's result as absent.
+// ClassUnder returns nil if no such class is known.
 func (s *Class) ClassUnder(to *Class) *Class {
 	if len(s.Data) == 0 {
 		return s

@@ -14,7 +14,7 @@ type pattern struct {
 	*mapping
 	samples []string // strings that the pattern matches
 	word    string   // the word to look for; empty for a regular expression
-	grows   bool     // whether every string that contains a matching string as separate words also matches
+	grows   bool     // whether a matching string still matches with other words around it
 	script  []string // words of the command to look for in scripts; nil if the map does not read scripts
 }
 
@@ -139,8 +139,7 @@ func classTexts(ranges []rune) []string {
 // maxTries is the maximum number of texts tried for a set of patterns.
 const maxTries = 128
 
-// maxScripts replaces maxTries if all patterns look for commands and a script with one command for
-// each pattern did not match exactly these patterns.
+// maxScripts is like maxTries, but for sets of patterns that all look for commands.
 const maxScripts = 16
 
 // scriptOf returns a script that runs the commands that the patterns in set look for. ok is false
@@ -156,8 +155,8 @@ func scriptOf(ps []pattern, set uint64) (text string, ok bool) {
 	return strings.Join(commands, "; "), len(commands) > 1
 }
 
-// exactly reports whether the bit set contains the patterns that match at least one of the texts,
-// and no others.
+// exactly reports whether set contains the patterns that match at least one of the given strings,
+// and no other patterns.
 func exactly(ps []pattern, set uint64, texts ...string) bool {
 	for i := range ps {
 		if slices.ContainsFunc(texts, ps[i].matches) != (set&(1<<i) != 0) {
@@ -208,8 +207,8 @@ func join(a, b string) []string {
 	return []string{a + " " + b, b + " " + a, a + b, a + "; " + b}
 }
 
-// impossible reports whether a simple check shows that every string that matches all patterns in
-// set also matches a pattern outside the bit sets set and either.
+// impossible reports whether every string that matches the patterns in set clearly matches a
+// further pattern, too. Patterns in the second bit set do not count as further patterns.
 func impossible(ps []pattern, set, either uint64) bool {
 	for i := range members(set) {
 		for j := range ps {

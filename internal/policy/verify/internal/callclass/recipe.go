@@ -7,8 +7,8 @@ import (
 	"github.com/petrigate/petrigate/gate"
 )
 
-// literal returns the value of field d for a call with the values v: a value other than the tracked
-// one if d.Has is [Other], and the tracked value otherwise.
+// literal returns the tracked value for the field of d, or a different value if d.Has is [Other].
+// It uses the values in v where possible.
 func (b *fieldTable) literal(v Values, d *Datum) literal {
 	texts := b.sorts[d.sort].texts
 	same, ok := v.same[d.sort]
@@ -26,8 +26,8 @@ func (b *fieldTable) literal(v Values, d *Datum) literal {
 	return quoteJSON(texts[0])
 }
 
-// sourceOf returns the source text of the expression that field f reads. The text is missing from
-// f, so sourceOf looks for the same field in the nets' keys and in assertions.
+// sourceOf returns the source text of the expression that field f reads. It looks for the text in
+// keys and assertions, because a normalized field does not contain it.
 func (b *fieldTable) sourceOf(f gate.Field) string {
 	for _, n := range b.nets {
 		for t := range n.Info.Transitions {
@@ -46,8 +46,8 @@ func (b *fieldTable) sourceOf(f gate.Field) string {
 	return ""
 }
 
-// mayMatchMap reports whether giving the field this value could make further map statements match:
-// those for fields that the form does not set.
+// mayMatchMap reports whether giving the field this value could make a map statement match for a
+// field that the form does not set.
 func (w *recipe) mayMatchMap(field string, l literal) bool {
 	var text string
 	if json.Unmarshal([]byte(l), &text) != nil {
@@ -59,13 +59,13 @@ func (w *recipe) mayMatchMap(field string, l literal) bool {
 	})
 }
 
-// mustLack reports whether keys must not find a value in the given field.
+// mustLack reports whether keys must be unable to read the given argument.
 func (p presences) mustLack(field string) bool {
 	return slices.ContainsFunc(p, func(d Datum) bool { return d.Has == Lacks && !d.Field.Result && d.Field.Path == field })
 }
 
-// setsLacking reports whether the members set an argument that must be absent, because keys must
-// not find a value in it or in a field inside it.
+// setsLacking reports whether the members set an argument that is, or contains, a field that keys
+// must be unable to read.
 func (p presences) setsLacking(members map[string]any) bool {
 	return slices.ContainsFunc(p, func(d Datum) bool {
 		if d.Has != Lacks || d.Field.Result || d.Field.Path == "" {
@@ -76,8 +76,8 @@ func (p presences) setsLacking(members map[string]any) bool {
 	})
 }
 
-// permitsLack reports whether the form is compatible with data: it must not set a field to a string
-// if keys must not find a value there.
+// permitsLack reports whether the form leaves every field marked as [Lacks] in data without a
+// string value.
 func (f *form) permitsLack(data []Datum) bool {
 	return !slices.ContainsFunc(data, func(d Datum) bool {
 		v := f.value(d.Field.Path)

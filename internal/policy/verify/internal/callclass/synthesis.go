@@ -23,12 +23,12 @@ type synthesis struct {
 	patterns    []string
 	tries       int
 	clock       *clock
-	prefixes    []string        // alternative prefixes of a name; returned names have the first one, and patterns are matched against the name with each prefix
+	prefixes    []string        // prefixes that a name can have; patterns are matched against the name with each prefix, and returned names have the first one
 	taken       map[string]bool // names that must not be returned
 	distinguish func(at []uint64) string
-	// distinguish returns a key for the states that the automata reach with a name. Among the names
-	// that the same patterns match, the search returns one for each key, but no name with the key
-	// "". If distinguish is nil, the search returns only names that some pattern matches.
+	// distinguish returns a key for a name, given the states that the automata reach with the name.
+	// The search returns a separate name for each key and ignores names with the key "". If
+	// distinguish is nil, the search ignores names that no pattern matches.
 }
 
 // maxSyntheses is the default maximum number of names to try; see [Options].
@@ -38,8 +38,8 @@ const maxSyntheses = 3000
 // set.
 const longestPattern = 62
 
-// names returns one name for each set of patterns that a single name can match, avoiding taken
-// names. If there are several prefixes, each set specifies which patterns match with each prefix.
+// names returns a name for each combination of patterns that match some name, avoiding taken names.
+// If there are several prefixes, a combination records the matching patterns for each prefix.
 // complete is false if some names might be missing.
 func (v *synthesis) names() (names []synthName, complete bool) {
 	if slices.ContainsFunc(v.patterns, func(p string) bool { return len(p) > longestPattern }) {
@@ -52,21 +52,21 @@ func (v *synthesis) names() (names []synthName, complete bool) {
 	return names, complete
 }
 
-// Synthesize returns names that begin with the first prefix and are not in taken. It returns one
-// name for each set of patterns that a single name can match. Patterns are matched against the name
-// with each of the prefixes, and each set specifies which patterns match with each prefix. complete
-// is false if the search reached its limit or a pattern is too long.
+// Synthesize returns a name for each combination of patterns that match some name, avoiding taken
+// names. The names begin with the first prefix. If there are several prefixes, a combination
+// records the matching patterns for each prefix. complete is false if the search reached its limit
+// or a pattern is too long.
 func Synthesize(patterns, prefixes []string, taken map[string]bool) (names []string, complete bool) {
 	v := synthesis{tries: maxSyntheses, patterns: patterns, prefixes: prefixes, taken: taken}
 	found, complete := v.names()
 	return list.Map(found, func(s synthName) string { return s.text }), complete
 }
 
-// search returns names that are not taken, one for each set of matching patterns that it finds. It
-// tries at most two names for each state of the automata, plus the number that passes contains for
-// the state. If passes is the result of passCounts, a complete search returns a name for every set
-// that has one. sets is the number of sets found, including those with only taken names. complete
-// is false if the search tried too many names or the time is up.
+// search returns a name for each combination of patterns that it finds, avoiding taken names. It
+// visits each state of the automata at most twice, plus the number of times that passes contains
+// for the state. With the counts of passCounts, taken names do not use up the visits. sets is the
+// number of combinations found, including those with only taken names. complete is false if the
+// search ended early.
 func (v *synthesis) search(passes map[string]int) (names []synthName, sets int, complete bool) {
 	type node struct {
 		text string
@@ -173,10 +173,9 @@ func keyAfter(c rune, at []uint64) string {
 	return stateKey(at)
 }
 
-// acceptedSet returns a key for the names that lead to the given states of the automata. Two names
-// have the same key if, with each prefix, the same patterns match them, and if the function
-// distinguish returns the same string for them. wanted reports whether the search should return
-// such a name.
+// acceptedSet returns a key for the combination of patterns that match a name, given the states
+// that the automata reach with the name. The key includes the result of the function distinguish.
+// wanted reports whether the search should return such a name.
 func (v *synthesis) acceptedSet(at []uint64) (set string, wanted bool) {
 	b := make([]byte, len(at))
 	for i := range at {
@@ -192,9 +191,8 @@ func (v *synthesis) acceptedSet(at []uint64) (set string, wanted bool) {
 	return string(b) + apart, apart != ""
 }
 
-// letters returns one letter that stands for all letters not in the patterns, followed by the
-// letters in the patterns. The first letter is chosen so that no taken name contains it and
-// otherwise consists only of letters in the patterns.
+// letters returns the letters that the search tries: one letter that no pattern contains, followed
+// by the letters of the patterns. The first letter is chosen to avoid taken names.
 func letters(patterns []string, taken map[string]bool) []rune {
 	all := strings.Join(patterns, "")
 	out := list.Add([]rune{0}, []rune(strings.NewReplacer("*", "", "?", "").Replace(all))...)
@@ -262,8 +260,8 @@ func stateKey(at []uint64) string {
 	return string(b)
 }
 
-// isJoint reports whether name a represents several of the names together: a pattern matches a if
-// and only if it matches at least one of them.
+// isJoint reports whether several of the names together match exactly the patterns that the first
+// argument matches.
 func isJoint(a synthName, names []synthName) bool {
 	union := bytes.Repeat([]byte{'0'}, len(a.set))
 	for _, n := range names {

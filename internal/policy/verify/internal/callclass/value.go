@@ -40,8 +40,8 @@ func (b *Enumerator) values(field string, tools []naming.Label) (values []*value
 	return out, true
 }
 
-// weakValue returns a value that exactly the patterns in set match and that is not a string but,
-// for example, a list.
+// weakValue returns a value that is not a string, such as a list, and that matches the patterns in
+// set and no others.
 func weakValue(field string, ps []pattern, set uint64) *value {
 	weak := &value{field: field, weak: true, hits: hitsOf(ps, set)}
 	if text, ok := witness(ps, set); ok {
@@ -90,10 +90,9 @@ func listValues(actions []string) (values []*value, ok bool) {
 	return values, true
 }
 
-// actionValues returns the values of the field "action" that the policy distinguishes. Values that
-// are a single known action come last. The result does not contain lists of actions; listed holds
-// the actions to combine in lists. It omits actions that represent several other actions together.
-// If some values might be missing, actionValues records a gap in the enumeration.
+// actionValues returns the values of the field "action" that the policy distinguishes, except lists
+// of actions. listed holds the actions to combine in lists, without those that represent several
+// other actions. If some values might be missing, actionValues records a gap in the enumeration.
 func (b *Enumerator) actionValues(tools []naming.Label, ps []pattern) (values []*value, listed []string) {
 	var texts []string
 	for _, t := range tools {
@@ -113,7 +112,7 @@ func (b *Enumerator) actionValues(tools []naming.Label, ps []pattern) (values []
 		texts = list.Add(texts, known...)
 		values = append(values, unknown...)
 	}
-	for _, p := range ps[tried:] { // represent the remaining map statements, so that the gap is reported for the nets that they affect
+	for _, p := range ps[tried:] { // one value for each remaining map statement, so that the gap is reported for the nets that the statement affects
 		values = append(values, &value{field: "action", hits: []hit{{of: p.mapping}}})
 	}
 	if !complete {
@@ -125,9 +124,8 @@ func (b *Enumerator) actionValues(tools []naming.Label, ps []pattern) (values []
 	return values, slices.DeleteFunc(texts, func(s string) bool { return b.joint[tools[0].Text+"."+s] })
 }
 
-// actionsOf returns the actions that exactly the patterns in set match: as strings if they are
-// known, and otherwise as values. Some of the strings are actions that no rule names. ok is false
-// if there are too many of them.
+// actionsOf returns the actions that match the patterns in set and no others: strings for the
+// actions that are known, and values for the others. ok is false if there are too many of them.
 func (b *Enumerator) actionsOf(tools []naming.Label, ps []pattern, set uint64, invented []string) (texts []string, others []*value, ok bool) {
 	values, ok := b.kindsOf("action", ps, set, 0)
 	for _, v := range values {
@@ -161,9 +159,9 @@ func (b *vocabulary) namesAction(tools []naming.Label, action string) bool {
 	})
 }
 
-// unnamedAction returns an action that no rule names and that map statements match in the same way
-// as the given action. The result is an extension of that action if possible, and an abstract value
-// otherwise.
+// unnamedAction returns an action that no rule names and that matches the same map statements as
+// the given action. If possible, it extends the given action; otherwise, it returns an abstract
+// value.
 func (b *Enumerator) unnamedAction(tools []naming.Label, ps []pattern, set uint64, action string) *value {
 	hits, _ := b.exactHits(ps, set, action)
 	for _, s := range join(action, "x") {

@@ -93,8 +93,8 @@ func (b *vocabulary) collectNames() {
 	}
 }
 
-// suppose adds tools that might exist under names that already have another use: the given names of
-// actions, and the labels that nets or assertions use.
+// suppose adds tools that might exist with the given names of actions, or with the labels that nets
+// or assertions use.
 func (b *vocabulary) suppose(names []string) {
 	listed := list.Filter(b.maps, func(m *mapping) bool { return b.listed[m.As] })
 	names = append(names, list.Map(listed, func(m *mapping) string { return m.As })...)
@@ -107,8 +107,8 @@ func (b *vocabulary) suppose(names []string) {
 }
 
 // addDotted adds name, which has the form tool.action, as an action of each tool that it can belong
-// to. If none of these tools is known and no known tool is called name, addDotted also adds the
-// part before the first dot as a tool with this action.
+// to. If it belongs to no known tool and is not a known tool itself, addDotted also adds the part
+// before the first dot as a tool with this action.
 func (b *vocabulary) addDotted(name string) {
 	if listed := b.addAction(name); listed || b.known[name] {
 		return // the name may also be the name of a known tool

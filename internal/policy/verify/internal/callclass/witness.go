@@ -111,9 +111,8 @@ func (w *recipe) arguments(v Values) (args string, known bool) {
 }
 
 // Free reports whether the fields that keys read can have arbitrary values in calls of class s,
-// except values that additional map statements would match. It returns false if a key reads an
-// expression, if the tool has conditions, or if a map statement that matches the calls reads one of
-// these fields.
+// except values that additional map statements match. It returns false if a key reads an
+// expression, or if a condition or a matching map statement might read the same fields.
 func (s *Class) Free() bool {
 	if s.of == nil || len(s.Data) == 0 {
 		return true
@@ -177,10 +176,8 @@ func (w *recipe) complete(o object, v Values, expressions []Datum) (args string,
 	return "", false
 }
 
-// CommonValues looks for key values that calls of all the classes can have. Fields that are
-// compared with each other (see [sort]) get the same value. If CommonValues finds no such values,
-// it returns values that calls of some classes might not be able to have. [Class.Takes] reports
-// whether a class can have them.
+// CommonValues looks for key values that calls of all the classes can have. If it finds no such
+// values, some classes cannot have the values that it returns; see [Class.Takes].
 func CommonValues(classes []*Class) Values {
 	all := Values{same: make(map[int]literal)}
 	for _, s := range classes {
@@ -233,8 +230,8 @@ func (s *Class) Fill(v Values) (args, result string) {
 }
 
 // objectOf returns an object with the fields of the form f. Numbers that sums read are stored as
-// JSON numbers, and values that keys must not find are wrapped in objects. The second result is
-// false if the text of some value is unknown or a field does not fit into the object.
+// JSON numbers. Values that keys must be unable to read are wrapped in objects. The second result
+// is false if a value is abstract or a field does not fit into the object.
 func objectOf(f *form, data presences, sums []sum) (object, bool) {
 	o := make(object)
 	for _, v := range f.fields {

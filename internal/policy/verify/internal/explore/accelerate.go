@@ -8,7 +8,7 @@ func (n *structure) maxRepeats(a, b *localState) int {
 	if a.stuck || b.stuck || a.spoiled != b.spoiled || !slices.Equal(a.flights, b.flights) {
 		return 0
 	}
-	for _, t := range n.free { // structural transitions would fire between the repetitions
+	for _, t := range n.free { // if structural transitions were enabled, they would fire between the repetitions
 		if n.Trans[t].Enabled(a.marking) || n.Trans[t].Enabled(b.marking) {
 			return 0
 		}
@@ -31,9 +31,9 @@ func (n *structure) maxRepeats(a, b *localState) int {
 }
 
 // sufficientTokens returns a number of tokens in the given place that suffices for every transition
-// and that a single call cannot use up. The number is three times the tokens that all transitions
-// together take from the place, because a call may fire them when it begins and when it ends, and
-// the net may fire its structural transitions after either event.
+// and that a single call cannot use up. It is three times the number that all transitions together
+// take from the place, because a call can fire transitions at its start and at its end, and
+// structural transitions can fire after either.
 func (n *structure) sufficientTokens(place int) int {
 	sum := 0
 	for i := range n.Trans {

@@ -6,10 +6,10 @@ import (
 	"github.com/petrigate/petrigate/gate"
 )
 
-// neverBlocks reports whether a simple check shows that n never blocks calls with effect e. The
-// check requires that n only observes or exempts the calls, or admits them in every state that it
-// can reach on its own; see [Net.reachableAlone]. It also requires that n's structural transitions,
-// which fire without a call, stop firing, because otherwise n could block every call.
+// neverBlocks reports whether a simple check shows that n never blocks calls with effect e. To pass
+// the check, n must only observe or exempt the calls, or admit them in every state that it can
+// reach on its own; see [Net.reachableAlone]. Its structural transitions, which fire without a
+// call, must stop firing, because otherwise n could block every call.
 func (n *Net) neverBlocks(e int) bool {
 	for _, a := range n.Meanings.List[e] {
 		if len(a.Barred) == 0 && !a.Refused && (a.Free || n.Observed(a.Transitions)) {
@@ -62,9 +62,9 @@ func (n *Net) reachableAlone() (locals []int, ok bool) {
 	return n.aloneCache.locals, n.aloneCache.ok
 }
 
-// unspoiledAlone is like [Net.reachableAlone], but omits the states with a spoiling call in flight;
-// see [gate.Transition.Spoils]. The remaining states suffice, because a call in flight can always
-// succeed before another call begins.
+// unspoiledAlone is like [Net.reachableAlone], but omits states where a call in flight keeps other
+// calls from counting toward requirements (see [gate.Transition.Spoils]). The attractor does not
+// need these states, because the call in flight can always succeed before the next call begins.
 func (n *Net) unspoiledAlone() (locals []int, ok bool) {
 	locals, ok = n.reachableAlone()
 	return slices.DeleteFunc(slices.Clone(locals), func(l int) bool { return n.locals.List[l].spoiled }), ok

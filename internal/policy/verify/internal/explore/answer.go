@@ -33,15 +33,15 @@ const (
 type Answer struct {
 	Result   Result // Proved if the query is never met or the goal is always reachable, Refuted if Moves is a counterexample
 	Moves    []Move
-	Nets     []int  // if a query is proved to be never met, nets that suffice for the proof; if [Space.FindLock] returned a counterexample, nets that make the goal unreachable after Moves
+	Nets     []int  // if a query is Proved, nets that suffice for the proof; if [Space.FindLock] returned Refuted, nets that make the goal unreachable after Moves
 	Rough    bool   // if Refuted for a goal, whether some elements of Nets might be unnecessary
 	Why      string // if Unknown, why the answer is unknown
 	Supposed string // if Unknown, the tool whose existence decides the answer, if any
 }
 
-// leaveOut tries to remove each of the nets in turn. It removes a net if search returns Proved for
-// the remaining nets. sure is false if search ever returned Unknown, because a net in left might
-// then be unnecessary.
+// leaveOut returns the nets that remain after removing unnecessary ones. A net is unnecessary if
+// search returns Proved without it. sure is false if search ever returned Unknown, because further
+// nets might then be unnecessary.
 func leaveOut(nets []int, search func(fewer []int) Result) (left []int, sure bool) {
 	left, sure = slices.Clone(nets), true
 	for i := 0; i < len(left); {

@@ -39,9 +39,9 @@ func (m *Model) Attractor() *attractor {
 	return a
 }
 
-// inNextLayer reports whether class s is known to belong to the next layer of the attractor. It
-// does if, from every state, calls in the existing layers and the passage of time lead to a state
-// that admits calls of class s. prep holds the nets whose states might change on the way.
+// inNextLayer reports whether class s is known to belong to the next layer of the attractor. From
+// every state, calls in the existing layers and the passage of time must lead to a state that
+// admits calls of class s. prep holds the nets whose states might change on the way.
 func (a *attractor) inNextLayer(s *callclass.Class) (prep map[int]bool, ok bool) {
 	m := a.model
 	strict := list.Filter(s.Effects, func(t callclass.Effect) bool { return !m.Nets[t.Net].neverBlocks(t.Meaning) }) // the nets that can refuse the class
@@ -64,10 +64,10 @@ func (a *attractor) inNextLayer(s *callclass.Class) (prep map[int]bool, ok bool)
 	return prep, true
 }
 
-// connectedNets selects the nets that must be examined together with the first net in strict, and
-// returns the others as rest. Two nets must be examined together if a helper affects both. A helper
-// is a class in the attractor, or the passage of time, that can be prepared without changing the
-// state of any net in strict. The second result lists the helpers that affect the selected nets.
+// connectedNets divides the nets in strict into those that must be examined together with the first
+// one, and the rest. Two nets are connected if a helper affects both. A helper is a class in the
+// attractor, or the passage of time, whose preparation changes no net in strict. connectedNets also
+// returns the helpers of the selected nets.
 func (a *attractor) connectedNets(strict []callclass.Effect) (nets []callclass.Effect, helpers []int, rest []callclass.Effect) {
 	m := a.model
 	nets, rest = strict[:1:1], slices.Clone(strict[1:])
@@ -114,8 +114,8 @@ func (a *attractor) recover(nets []callclass.Effect, helpers []int) bool {
 	return len(good) == len(joint)
 }
 
-// leads reports whether the nets admit the call in the given state, or a single call of a helper
-// leads to a state recorded in good.
+// leads reports whether all nets admit the call that is being prepared, or one successful call of a
+// helper leads to a state recorded in good.
 func (a *attractor) leads(nets []callclass.Effect, helpers []int, state []int, good map[string]bool) bool {
 	m := a.model
 	if !slices.ContainsFunc(nets, func(t callclass.Effect) bool {
@@ -139,8 +139,8 @@ func (a *attractor) leads(nets []callclass.Effect, helpers []int, state []int, g
 	})
 }
 
-// Endless reports whether the attractor contains a call that affects one of the nets. Such a call
-// is always possible, so the nets never deadlock. Endless ignores calls that no transition lists.
+// Endless reports whether the attractor contains a call that affects one of the nets and that some
+// transition lists. Such a call can always be reached, so the nets never deadlock.
 func (a *attractor) Endless(nets []int) bool {
 	m := a.model
 	endless := func(i int) bool { return a.Ok[i] && !m.Classes[i].Waits && m.isGated(m.Classes[i]) }

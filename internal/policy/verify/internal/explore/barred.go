@@ -13,10 +13,10 @@ func (m *Model) ProveBarred(q *Query) Answer {
 	return Answer{Result: Proved, Nets: nets}
 }
 
-// isBarred reports whether two quick checks show that the nets never admit a call tagged as
+// isBarred reports whether one of two quick checks shows that the nets never admit a call tagged as
 // [Wanted], even if calls fail or overlap. The first check looks for landmarks (see [landmark]).
-// The second explores a Cartesian abstraction instead of the states of all nets together. If the
-// view has no calls tagged as Wanted, isBarred returns false.
+// The second uses a Cartesian abstraction of the nets' states. If no call is tagged as Wanted,
+// isBarred returns false.
 func (v *view) isBarred() bool {
 	g, goal := v.scopeOf(), v.wantedClasses()
 	if g.fails = true; len(goal) == 0 {

@@ -10,10 +10,10 @@ import (
 	"github.com/petrigate/petrigate/internal/policy/verify/internal/callclass"
 )
 
-// saturated reports whether larger counters would only add states like those already explored. For
-// each reduced counter, it looks for two adjacent numbers of tokens that occur in the same states
-// of everything else. Neither number may be close to zero. If the counter has a complement (see
-// [Net.mirrors]), neither may be close to the maximum.
+// saturated reports whether larger counters would only add states like those already explored. Each
+// reduced counter must have two adjacent numbers of tokens, not close to zero, that occur in the
+// same states of everything else. If the counter has a complement (see [Net.mirrors]), these
+// numbers must not be close to the maximum either.
 func (s *Space) saturated() bool {
 	return !slices.ContainsFunc(s.limits, func(pos int) bool { return !s.saturatedAt(pos) })
 }
@@ -50,8 +50,8 @@ func (s *Space) saturatedAt(pos int) bool {
 }
 
 // mirrors returns the given place and its complements. In every known state, the place and a
-// complement together hold exactly the number of tokens given by top. Complements are also steady;
-// see [structure.steady].
+// complement together hold exactly top tokens. Complements are steady places; see
+// [structure.steady].
 func (n *Net) mirrors(place, top int) []int {
 	out := []int{place}
 	for p := range n.Info.Places {

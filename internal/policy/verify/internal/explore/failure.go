@@ -8,8 +8,8 @@ import (
 )
 
 // FindFailureLock looks for a call that makes the goal unreachable by failing or by ending with an
-// unknown outcome, although successful calls could still reach the goal if it succeeded. The space
-// must have unreduced counters (see [Net.cap]).
+// unknown outcome, although the goal would remain reachable if the call succeeded. The counters of
+// the space must be unreduced; see [Net.cap].
 func (s *Space) FindFailureLock(g *Goal) Answer {
 	found, open := s.failureLocks(g)
 	if len(found) == 0 && !open {
@@ -78,9 +78,9 @@ func (s *Space) failureLocks(g *Goal) (found []edge, open bool) {
 	return found, open
 }
 
-// failRest inserts failures before the last move of the run ms, which takes edge e, and returns the
-// resulting run. It inserts a failure for each call in flight that is missing from the state before
-// e, because such a call could still succeed.
+// failRest returns the run ms with additional failures before its last move, which takes edge e.
+// Calls in flight that the state before e does not list must fail, because they could still succeed
+// otherwise.
 func (s *Space) failRest(ms []Move, e edge) []Move {
 	last := ms[len(ms)-1]
 	ms = slices.Clone(ms[:len(ms)-1])

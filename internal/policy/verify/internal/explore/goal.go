@@ -6,14 +6,13 @@ import "github.com/petrigate/petrigate/internal/policy/verify/internal/callclass
 type Goal struct {
 	Matches func(*callclass.Class) bool             // reports whether calls of the class meet the goal, at least in some states
 	ok      func(s *Space, k int32, class int) bool // reports whether a call of the class meets the goal in state k
-	values  bool                                    // whether calls with untracked key values can also meet the goal; the function ok rejects such calls
+	values  bool                                    // whether calls with untracked key values can also meet the goal, although ok rejects them
 	one     bool                                    // whether only calls with the tracked value meet the goal
 	excused func(s *Space, k int32) bool            // reports whether a run may stop in state k without reaching the goal; may be nil
 }
 
 // TaggedGoal returns the goal of reaching a call tagged as [Wanted]. The function match must select
-// the classes of these calls. If single is true, only calls with the tracked value meet the goal,
-// and match must select only such calls.
+// the classes of these calls. If single is true, all of these calls must have the tracked value.
 func TaggedGoal(match func(*callclass.Class) bool, single bool) *Goal {
 	return &Goal{Matches: match, one: single, ok: func(s *Space, _ int32, c int) bool { return s.classes[c].tag&Wanted != 0 }}
 }
@@ -103,10 +102,9 @@ func (s *Space) rebuildPaths(avoid func(*callclass.Class) bool) {
 	}
 }
 
-// BlockingNets looks for a call that leads from a state where good is false to the goal or to a
-// state where good is true. The view must admit the call, but nets that the view leaves out might
-// refuse it. BlockingNets returns the smallest set of nets that might refuse such a call, or nil if
-// it finds no such call.
+// BlockingNets looks for a call that would lead from a state where good is false to the goal or to
+// a state where good is true, unless nets outside the view refuse the call. It returns the smallest
+// set of nets that might refuse such a call, or nil if it finds no such call.
 func (s *Space) BlockingNets(g *Goal, good []bool) []int {
 	var least []int
 	for i := range good {

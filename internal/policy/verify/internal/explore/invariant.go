@@ -88,7 +88,8 @@ func (n *Net) markedPlaces(state int, places []int) (set uint32) {
 }
 
 // releasedPlaces returns the subset of the given places that get tokens back if a call in flight
-// ends with an unknown outcome. hold is the index of the call's [holding].
+// ends with an unknown outcome. The index hold identifies the call's transitions in flight; see
+// [holding].
 func (n *Net) releasedPlaces(hold int, places []int) (set uint32) {
 	for _, t := range n.held.List[hold].flights {
 		for i, p := range places {

@@ -16,11 +16,11 @@ type landmark struct {
 }
 
 // landmarks returns landmarks of the runs that lead from the given state to a call in goal. The
-// first landmark is goal itself. If nets block all calls of a landmark, a call that changes the
-// state of one of these nets must come first; all such calls form another landmark. ok is false if
-// such a landmark is empty, because then no run reaches the goal.
+// first landmark is goal itself. If nets block all calls of a landmark, the calls that change the
+// state of one of these nets form another landmark. ok is false if a landmark is empty, because
+// then no run reaches the goal.
 //
-// If sole is not -1, the net at that position is not considered to block the calls in goal.
+// If sole is not -1, it is the position of a net that is ignored as a blocker of the calls in goal.
 func (g *scope) landmarks(state []int, goal []int, sole int) (found []landmark, ok bool) {
 	g.round++
 	found = append(found, landmark{calls: goal, parent: -1})
@@ -125,8 +125,8 @@ func (m *Model) wholeScope() *scope {
 	return m.all
 }
 
-// seed returns nets as a starting point for the search for the query's goal: nets that block the
-// calls of the goal, or calls that must come before them. If barred is true, these nets forbid the
+// seed returns the nets that the search for the query's goal starts with: nets that block the calls
+// of the goal, or calls that must come before them. barred reports whether these nets forbid the
 // goal, over all outcomes and interleavings.
 func (m *Model) seed(q *Query) (nets []int, barred bool) {
 	goal := q.goalClasses(m.Classes)
@@ -162,10 +162,9 @@ func (v *view) scopeOf() *scope {
 // A plan cannot be shorter than the number of disjoint landmarks. If a plan of that length exists,
 // as for a chain of rules, landmarkPlan usually finds it without a search.
 
-// landmarkPlan tries to build a plan from one call of each landmark. The calls that a landmark
-// needs come before its own call. landmarkPlan returns nil if these calls do not form a plan, if a
-// shorter plan might exist, or if a certain net must be the only one to block the wanted call (see
-// [Query].Sole).
+// landmarkPlan tries to build a plan from one call of each landmark, in an order that the landmarks
+// permit. It returns nil if this fails, if a shorter plan might exist, or if [Query].Sole requires
+// that only one net blocks the wanted call.
 func (p *planner) landmarkPlan(start []int) (path []int) {
 	if p.sole >= 0 {
 		return nil

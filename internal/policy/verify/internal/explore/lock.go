@@ -62,8 +62,8 @@ func (s *Space) FindLock(g *Goal) Answer {
 
 // badState returns the index of a reachable state whose element in good is false, or -1 if no such
 // state exists. It prefers a state that is reachable with a single key value. If required is true,
-// all calls on the way to the state must be known to be possible. badState may recompute the paths
-// of s, so that s.path returns such a path to the state.
+// all calls on the way to the state must be known to be possible. Afterward, s.path returns such a
+// path to the state.
 func (s *Space) badState(good []bool, required bool) int32 {
 	if slices.ContainsFunc(s.nets, (*Net).Keyed) {
 		s.rebuildPaths(func(c *callclass.Class) bool { return c.Unsure() || c.HasOther() })
@@ -102,9 +102,9 @@ func (s *Space) leastSure() *callclass.Class {
 	return UnsureOf(list.Map(s.classes, func(c class) Move { return Move{Class: c.member} }))
 }
 
-// failSurplus extends the run ms with failures of the calls that are in flight at its end but not
-// in state k. Such calls can exist because a state lists only a few of many identical calls that
-// have no tokens in flight; see [maxAlike].
+// failSurplus returns the run ms, extended with failures of the calls that are in flight at its end
+// but not in state k. The run can have such calls, because a state lists only a few of many
+// identical calls that have no tokens in flight; see [maxAlike].
 func (s *Space) failSurplus(ms []Move, k int32) []Move {
 	r := s.newRun()
 	r.play(ms)
@@ -124,10 +124,9 @@ func (s *Space) failSurplus(ms []Move, k int32) []Move {
 	return ms
 }
 
-// realize extends the run ms, which was found with reduced counters (see [Net.cap]), until all nets
-// admit it with unreduced counters and the given nets still forbid all later calls selected by
-// match. If no counter is reduced, it returns ms itself. The second result reports whether realize
-// succeeded.
+// realize extends the run ms, which was found with reduced counters (see [Net.cap]), to a run with
+// unreduced counters. All nets must admit the new run, and the given nets must forbid all later
+// calls selected by match. The second result reports whether realize succeeded.
 func (s *Space) realize(ms []Move, nets []int, match func(*callclass.Class) bool) ([]Move, bool) {
 	if len(s.limits) == 0 {
 		return ms, true
