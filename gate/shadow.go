@@ -24,10 +24,10 @@ func (j *judgement) shadow(d *Delta, number uint64) (findings, *Refusal) {
 	return w.findings, r
 }
 
-// move adds to d the change that the call makes to a net in shadow mode. The argument has contains
-// the net's new actual state, and had contains its new enforced state; see [ShadowData]. If s has
-// no key value, move also counts a refusal r that the net contributed to. c describes the changes
-// to the states for all key values.
+// move adds to d the change that the call makes to a net in shadow mode. It takes the net's new
+// actual state from the [Delta] has, and its new enforced state from the [Delta] had; see
+// [ShadowData]. If s has no key value and the net contributed to the refusal r, move also counts
+// the refusal. c describes the changes to the states for all key values.
 func (s *subject) move(d, had, has *Delta, r *Refusal, c baseChange) {
 	key := ""
 	if s.value != nil {

@@ -84,7 +84,7 @@ func (s *State) spoilsAllOf(o, c *OpenCall) bool {
 
 // anyState reports whether ok returns true for any net state that might wait for the call. For each
 // net in c.Nets, these are the default state (see [NetData]) and the state for the call's key
-// value. In shadow mode, they include the enforced states; see [ShadowData].
+// value. For a net in shadow mode, the enforced states are included; see [ShadowData].
 func (s *State) anyState(c *OpenCall, ok func(*net, *NetData) bool) bool {
 	for k, i := range c.Nets {
 		all := []*NetData{s.Nets[i]}

@@ -53,8 +53,9 @@ func (g *Naming) Name(name string) {
 }
 
 // Why reports whether the call gets the given name from a map statement with a Reader; see
-// [toolnet.Map]. The argument tools holds the call's physical names; see [toolnet.Call]. Why
-// ignores strings that the Reader fails to read.
+// [toolnet.Map]. The argument tools holds the call's physical names; see [toolnet.Call]. Why relies
+// on the Reader alone, although a name can be uncertain for other reasons. It ignores strings that
+// the Reader fails to read.
 //
 // The Doubt explains why the name is uncertain, or why the call's success does not count toward a
 // requirement for the name. If the call does not get the name but resembles a map statement's

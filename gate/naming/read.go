@@ -69,9 +69,9 @@ const (
 	maxTextBytes = 64 << 10
 )
 
-// Code returns the code in a string that matches, or might match, the pattern of the map statement
-// m. Long code can be shortened. The code is empty if the reader does not identify it. ok is false
-// if the reader finds no match or fails.
+// Code returns the part of a string that matches, or might match, the pattern of the map statement
+// m. A long part can be shortened. The result is empty if the reader does not identify the part. ok
+// is false if the reader finds no match or fails.
 func Code(m *toolnet.Map, c *toolnet.Call, text string) (code string, ok bool) {
 	r := readSafely(m.Reader, c, text)
 	if r == nil || r.Finds(m.Pattern) == toolnet.NotFound {

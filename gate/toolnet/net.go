@@ -50,11 +50,11 @@ type Net struct {
 	// the net's key. A net also counts as having a key if only its transitions have keys.
 	Key []Field
 
-	// Row makes the net count consecutive identical calls. When a call is admitted that differs
-	// from the previous one in its tool or arguments, the net first returns to its initial marking,
-	// even if the net does not list the call. Arguments are compared as JSON values: key order,
-	// escapes and the spelling of numbers do not matter. Arguments in [PolicyOptions].Ignored are
-	// not compared. A refused call changes nothing.
+	// Row makes the net count consecutive identical calls. If an admitted call differs from the
+	// previous one in its tool or arguments, the net first returns to its initial marking, even if
+	// it does not list the call. Arguments are compared as JSON values: key order, escapes and the
+	// spelling of numbers do not matter. Arguments in [PolicyOptions].Ignored are not compared. A
+	// refused call changes nothing.
 	Row bool
 
 	// Sum limits the sum of a numeric field over all gated calls.
