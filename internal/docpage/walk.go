@@ -87,8 +87,8 @@ func (w *Walk) onPage(text string) string {
 	return strings.NewReplacer(w.Program, programOfPage, w.Home, homeOfPage).Replace(text)
 }
 
-// digests matches output that differs from run to run: session names, names of file copies, and
-// digests of paths in the audit log. It is read-only.
+// digests matches the parts of the output that differ from run to run: session names, names of file
+// copies, and digests of paths in the audit log. It is read-only.
 var digests = regexp.MustCompile(`\b[0-9a-f]{12,}\b|#[0-9a-f]{8}\b`)
 
 func maskDigests(text string) string { return digests.ReplaceAllString(text, "DIGEST") }

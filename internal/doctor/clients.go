@@ -63,8 +63,8 @@ func (d *Doctor) withReconnect(c takeover.Inspection, f Finding) Finding {
 	})
 }
 
-// checkEntry checks an entry for petrigate in a client's file. The argument running is ", and is
-// running" or empty. If the client is connected, the message of the finding includes it.
+// checkEntry checks a client's configuration entry for petrigate. If the client is running, the
+// caller passes ", and is running" to be added to messages; otherwise, it passes an empty string.
 func (d *Doctor) checkEntry(c takeover.Inspection, e takeover.Entry, running string) Finding {
 	fix := "petrigate connect " + c.Name
 	if e.URL != "" {

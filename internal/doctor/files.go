@@ -54,7 +54,7 @@ func (d *Doctor) postgres(ctx context.Context) []Finding {
 }
 
 // writable checks that a file can be written, or created if it does not exist. If creates is true,
-// the proxy creates a missing directory itself.
+// the proxy creates a missing directory; otherwise, a missing directory is a problem.
 func (d *Doctor) writable(what, path, fix string, creates bool) Finding {
 	info, err := os.Stat(path)
 	dir := filepath.Dir(path)
@@ -102,7 +102,7 @@ type secured struct {
 	what, path string
 	mask       fs.FileMode // mode bits that must not be set
 	tolerated  fs.FileMode // bits in mask that cause only a warning
-	tokens     bool        // whether the file contains tokens; if so, daemon.ForbiddenOfTokens determines the mask
+	tokens     bool        // whether the file contains tokens; if so, mask depends on the file's owner
 }
 
 // permissions checks whether other users can read or write petrigate's files.

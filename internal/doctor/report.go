@@ -51,7 +51,7 @@ func (r *Report) Print(w io.Writer, ink text.Ink) error {
 	return err
 }
 
-// indented escapes s and indents all of its lines except the first.
+// indented escapes the lines of s for the terminal and indents all but the first.
 func indented(s string) string {
 	lines := text.EscapeAll(strings.Split(strings.TrimSpace(s), "\n"))
 	return strings.Join(lines, "\n"+strings.Repeat(" ", 24))

@@ -8,9 +8,8 @@ import (
 	"github.com/petrigate/petrigate/internal/text"
 )
 
-// service returns a finding about the service that petrigate connect --hooks --service has created,
-// if any. It considers the service to be working if a proxy with the service's configuration is
-// listening.
+// service checks whether the background service works, that is, whether a proxy with the service's
+// configuration is listening. It returns no finding if the service is not installed.
 func (d *Doctor) service() []Finding {
 	if d.Services == nil {
 		return nil

@@ -18,7 +18,7 @@ func Plain(ip netip.Addr) netip.Addr {
 
 // IsMetadata reports whether the address might be that of a cloud provider's metadata service,
 // which gives out a machine's credentials. It returns true for all link-local unicast addresses and
-// a few others.
+// for a few known addresses outside that range.
 func IsMetadata(ip netip.Addr) bool {
 	ip = Plain(ip)
 	switch ip.String() {

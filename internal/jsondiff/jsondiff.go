@@ -53,10 +53,10 @@ func Brief(s string) string {
 	return text.Excerpt(s, maxShown) + fmt.Sprintf(" (%d bytes)", len(s))
 }
 
-// Compare compares two JSON values. It returns the first changes that it finds, up to the given
-// limit, and the number of changes left out. The mask function hides secrets in a value and returns
-// how many it has hidden; it may be nil. Compare reports changes to secrets, too, but masks both
-// values.
+// Compare compares two JSON values. It returns the first changes, up to the given limit, and the
+// number of further changes. The mask function hides secrets in a value and returns how many it has
+// hidden; it may be nil. If a secret has changed, Compare reports the change with both values
+// masked.
 func Compare(was, is []byte, limit int, mask func([]byte) ([]byte, int)) (changes []Change, more int) {
 	if mask == nil {
 		mask = func(v []byte) ([]byte, int) { return v, 0 }
@@ -165,8 +165,8 @@ func (d *comparer) add(path string, keys []string, was, is []byte) {
 	d.changes = append(d.changes, Change{path, d.shown(keys, was), d.shown(keys, is)})
 }
 
-// hides reports whether the mask replaces an entire object or array under the given keys, rather
-// than only secrets within it.
+// hides reports whether the mask replaces the entire object or array at the given path, rather than
+// only secrets within it.
 func (d *comparer) hides(keys []string) bool { return rawjson.Kind(d.shown(keys, []byte(`{}`))) != '{' }
 
 // shown returns the value to display under the given keys, with secrets masked. The mask recognizes

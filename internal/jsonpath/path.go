@@ -20,7 +20,7 @@ type Path struct{ steps []step }
 // A step leads one level down into a document.
 type step struct {
 	key   string // key of an object member
-	index int    // index of an array element, or one of the constants noIndex (the step selects a key) and every (it selects all elements)
+	index int    // array index, the constant noIndex (object member), or the constant every (all elements)
 }
 
 const (
@@ -123,10 +123,10 @@ func (p Path) Keys() []string {
 	return list.Map(p.steps, func(s step) string { return s.key })
 }
 
-// values calls yield for each value that the path selects in doc, in order. The second argument of
-// yield reports whether parsers might disagree about the value. If a value on the path has the
-// wrong type for the next step, values calls yield for this value, with true as the second
-// argument.
+// values calls yield for each value that the path selects in doc, in order. If the path cannot
+// continue because a value has the wrong type, values calls yield for that value instead. The
+// second argument of yield is true for values of the wrong type and for values that parsers might
+// disagree about.
 func (p Path) values(doc []byte, doubt bool, yield func(value []byte, doubt bool)) {
 	if len(p.steps) == 0 {
 		yield(doc, doubt)
@@ -150,9 +150,9 @@ func (p Path) values(doc []byte, doubt bool, yield func(value []byte, doubt bool
 	}
 }
 
-// eachMember passes the value of the member with the given key to the yield function. If other keys
-// differ from this key only in letter case, a parser might use any of these members, so eachMember
-// passes the value of each one, with true as the second argument.
+// eachMember calls yield for the value of the member with the given key. If the object also has
+// keys that differ only in letter case, parsers might disagree about the value. It then calls yield
+// for the value of each of these members, with true as the second argument.
 func eachMember(object []byte, key string, doubt bool, yield func(value []byte, doubt bool)) {
 	value, ok, variants := rawjson.Variants(object, key)
 	switch {

@@ -10,7 +10,7 @@ import (
 type Texts struct {
 	one     [1]string // the selected value, if parsers agree that it is a single string
 	values  [][]byte  // other selected values, as JSON
-	all     []string  // result of [Texts.All] for a weak Texts; nil until All is called
+	all     []string  // cached result of [Texts.All]; nil if not cached
 	weak    bool
 	present bool // whether the key or path selects any value in the document
 }
@@ -36,8 +36,8 @@ func (p Path) Texts(doc []byte) Texts {
 // must not use such a selection to conclude that a call meets a requirement.
 func (t *Texts) Weak() bool { return t.weak }
 
-// add adds a value that the key or path selects. If the value is not a string, or if parsers might
-// disagree about it, t becomes weak; see [Texts.Weak].
+// add adds a selected value. If the value is not a string, or if parsers might disagree about it,
+// add marks t as weak; see [Texts.Weak].
 func (t *Texts) add(raw []byte, doubt bool) {
 	t.present = true
 	one, ok := rawjson.String(raw)
@@ -49,7 +49,8 @@ func (t *Texts) add(raw []byte, doubt bool) {
 	t.values = append(t.values, raw)
 }
 
-// leaves calls yield for each string, number and boolean in the values until yield returns false.
+// leaves calls yield for each string, number and boolean in t.values, at any depth, until yield
+// returns false.
 func (t *Texts) leaves(yield func(leaf string) bool) {
 	more := true
 	for _, v := range t.values {
@@ -86,9 +87,9 @@ func (t *Texts) All() []string {
 	}
 }
 
-// Exceeds reports whether the result of [Texts.All] would have more than the given number of
-// strings, which must be at least 2, or more than the given number of bytes. It stops reading as
-// soon as the answer is known. It always returns false if t is not weak; see [Texts.Weak].
+// Exceeds reports whether the result of [Texts.All] would exceed a limit: the given number of
+// strings, which must be at least 2, or the given number of bytes. It reads no more of the values
+// than necessary. If t is not weak, Exceeds returns false.
 func (t *Texts) Exceeds(texts, bytes int) bool {
 	n, size := 0, 0
 	t.leaves(func(leaf string) bool {

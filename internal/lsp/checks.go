@@ -58,9 +58,9 @@ func (s *server) waitForPause(ctx context.Context) bool {
 	}
 }
 
-// check checks the policies of the stale documents, that is, of those that need a check. It also
-// clears the diagnostics of policies without open documents. If a change makes the check outdated,
-// check returns the documents still to be checked.
+// check checks the policies of the given stale documents. It also clears the diagnostics of
+// policies without open documents. If a change interrupts the check, check returns the documents
+// that remain to be checked.
 func (c *checker) check(ctx context.Context, stale []string, open map[string]*document) (left []string) {
 	projects := c.projects(stale, open)
 	var mains []string

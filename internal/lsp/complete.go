@@ -93,9 +93,8 @@ func (o *offer) keyword(word string) {
 	}
 }
 
-// formTemplate returns the label and the snippet of a completion for a kind of statement. Both
-// contain only the mandatory parts of the statement. In place of a choice between alternatives,
-// they contain only the first keyword or operand of the first alternative.
+// formTemplate returns the label and the snippet of a completion for a kind of statement. Both omit
+// optional parts. In place of a choice, they contain only the first word of its first alternative.
 func formTemplate(parts []part) (label, snippet string) {
 	stop := 0
 	var labels, snippets []string
@@ -118,7 +117,7 @@ func formTemplate(parts []part) (label, snippet string) {
 	return strings.Join(labels, " "), strings.Join(snippets, " ")
 }
 
-// operand offers the completions for an operand with the given syntax, if any.
+// operand offers completions for an operand with the given syntax.
 func (o *offer) operand(c class) {
 	switch c {
 	case callNames, callName, either, label:
@@ -152,8 +151,8 @@ func (o *offer) name(name string, kind int, detail string) {
 	o.add(2, completionItem{Label: name, Kind: kind, Detail: detail, TextEdit: textEdit{NewText: o.quoteName(name)}})
 }
 
-// names offers the names in the policy's rules, and then the names of tools. If labels is true, it
-// also offers names that are defined by map statements.
+// names offers the names in the policy's rules, followed by the names of tools. If labels is true,
+// the names that map statements define are included.
 func (o *offer) names(labels bool) {
 	for _, w := range o.rulesOf(o.document) {
 		if labels {

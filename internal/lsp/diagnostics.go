@@ -119,7 +119,7 @@ func extent(t *content, p diag.Problem) (from, to int) {
 		from += indent
 	case width > 1:
 		to = advance(t.src, from, to, width)
-	case width == 1 || filepath.Ext(p.File) != ".rules": // for a single caret, or outside a rules file, mark one word
+	case width == 1 || filepath.Ext(p.File) != ".rules": // mark a single word
 		to = max(min(bareEnd(t.src[:to], from), to), advance(t.src, from, to, 1))
 	case strings.Contains(row, "#"): // mark the line up to its comment
 		_, comment := words(row)
@@ -128,8 +128,7 @@ func extent(t *content, p diag.Problem) (from, to int) {
 	return from, max(from, to)
 }
 
-// advance returns the offset that is the given number of characters after the offset from in s. It
-// does not return an offset greater than bound.
+// advance moves an offset in s forward by the given number of characters, but not beyond bound.
 func advance(s string, from, bound, characters int) int {
 	for ; characters > 0 && from < bound; characters-- {
 		_, size := utf8.DecodeRuneInString(s[from:bound])
@@ -154,7 +153,7 @@ var (
 )
 
 // replacement returns the text that a hint suggests in place of a word, quoted if necessary. The
-// second result reports whether the hint contains such a suggestion for the word.
+// second result is false if the hint suggests no replacement for the word.
 func replacement(hint, word string) (string, bool) {
 	m := suggestion.FindStringSubmatch(hint)
 	var write string

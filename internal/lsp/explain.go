@@ -14,11 +14,9 @@ const (
 	maxMentions = 8
 )
 
-// forms returns, as Markdown, the syntax to show for a keyword. For a keyword that introduces a
-// clause, this is the syntax and the explanation of the clause. For any other keyword, it is the
-// syntax of statements that contain the keyword. If the line is a complete statement whose syntax
-// contains the keyword, forms returns only the syntax of this statement. Otherwise, it prefers
-// statements that begin like the line.
+// forms returns the syntax to show for a keyword, as Markdown. If the keyword introduces a clause,
+// this is the syntax and the explanation of the clause. Otherwise, it is the syntax of the
+// statements that contain the keyword, limited to those that match the line if possible.
 func (s *server) forms(keyword string, m *match) string {
 	var lines []string
 	for _, among := range [][]*compiledForm{{m.form}, m.starts, s.grammar.forms} {

@@ -100,7 +100,7 @@ var clauses = map[string]form{
 // actions.
 var reservedNames = []string{"human-approval", "human-approvals"}
 
-// operands contains the syntax of each operand, keyed by the operand's name in forms.
+// operands contains the syntax of the operands that occur in statements, keyed by name.
 var operands = map[string]class{
 	"A": callNames, "B": callNames, "F": callNames, "X": callNames, "S": callNames, "U": callNames, "C": callName,
 	"EITHER": either, "K": key, "M": field,

@@ -90,7 +90,7 @@ func (g *grammar) match(line []word) *match {
 	m := &match{words: line, operands: map[string]string{}, roles: make([]part, len(line))}
 	for _, f := range g.forms {
 		known, reached := len(m.next), false
-		m.matchParts(f.parts, 0, func(at int) bool { // return false, so that matchParts tries all alternatives and completes m.next
+		m.matchParts(f.parts, 0, func(at int) bool { // return false to make matchParts try all alternatives and collect all completions in m.next
 			reached = reached || at == len(line)
 			return false
 		})
@@ -106,9 +106,9 @@ func (g *grammar) match(line []word) *match {
 }
 
 // matchParts matches parts against the words of the line, beginning with the word at index start.
-// For each possible match, it calls the callback with the index of the next word. If the callback
-// returns true, matchParts stops and returns true. If the line ends before the parts do, matchParts
-// adds the first missing part to m.next.
+// For each possible match, it calls the callback with the index of the next word, until the
+// callback returns true. matchParts reports whether the callback returned true. If the line ends
+// before the parts do, matchParts adds the first missing part to m.next.
 func (m *match) matchParts(parts []part, start int, then func(start int) bool) bool {
 	if len(parts) == 0 {
 		return then(start)
@@ -126,10 +126,8 @@ func (m *match) matchParts(parts []part, start int, then func(start int) bool) b
 	return m.operand(p, start, rest)
 }
 
-// oneOf tries the alternatives of a choice, beginning with the word at index start. For each
-// possible match, it calls the callback with the index of the next word. If the callback returns
-// true, oneOf stops and returns true. If the choice is a clause, a successful match also records
-// the clause's name and operand in m.
+// oneOf does the same as matchParts for a choice between alternatives. If the choice is a clause, a
+// match also records the clause's name and operand in m.
 func (m *match) oneOf(p part, start int, rest func(int) bool) bool {
 	for _, parts := range p.choice {
 		fits := m.matchParts(parts, start, func(end int) bool {
@@ -149,9 +147,9 @@ func (m *match) oneOf(p part, start int, rest func(int) bool) bool {
 	return false
 }
 
-// assign matches the words in the range [start, end) with a part. It calls the callback with the
-// index end to match the rest of the line, and returns the callback's result. If the result is
-// true, assign records the match.
+// assign matches the words in [start, end) with a part. It then calls the callback to match the
+// rest of the line and returns the callback's result. If the result is true, assign records the
+// match in m.
 func (m *match) assign(p part, start, end int, rest func(int) bool) bool {
 	if !rest(end) {
 		return false
@@ -177,9 +175,7 @@ func (m *match) textOf(start, end int) string {
 	return b.String()
 }
 
-// operand matches an operand against the words of the line, beginning with the word at index start.
-// If the operand matches, operand calls the callback with the index of the next word and returns
-// its result. Otherwise, it returns false.
+// operand does the same as matchParts for a single operand.
 func (m *match) operand(p part, start int, rest func(int) bool) bool {
 	w := m.words[start]
 	if w.kind == bare && slices.Contains(reservedNames, w.text) {
@@ -244,9 +240,7 @@ var lists = map[class]listSyntax{
 	key:       {separators: []string{",", "as"}, offered: "as"},
 }
 
-// list matches an operand that consists of words and separators, beginning with the word at index
-// start. If the operand matches, list calls the callback with the index of the next word and
-// returns its result. Otherwise, it returns false.
+// list does the same as matchParts for an operand that consists of words and separators.
 func (m *match) list(p part, l listSyntax, start int, rest func(int) bool) bool {
 	for end := start; ; end += 2 {
 		switch last := end+1 == len(m.words); {

@@ -56,7 +56,7 @@ func (m *match) role(at int, g *grammar) part {
 	return part{operand: "A"}
 }
 
-// names reports whether operands of this class contain names of tools, labels or actions.
+// names reports whether operands with this syntax contain names of tools, labels or actions.
 func (c class) names() bool {
 	return slices.Contains([]class{callNames, callName, either, label, tool, target}, c)
 }

@@ -103,8 +103,9 @@ func singleFile(d *document) *project {
 	return p
 }
 
-// A currentRules is a rules file of a policy. If the file is open in the editor, it is parsed from
-// the editor's text. The content of the file is included only if the request is about this file.
+// A currentRules is a parsed rules file of a policy. If the file is open in the editor, it is
+// parsed from the editor's text. The field text is set only for the document that the request is
+// about.
 type currentRules struct {
 	file *rules.File
 	text *content

@@ -39,9 +39,9 @@ func (p *project) files() []string {
 	return slices.Compact(files)
 }
 
-// relocate returns a problem with a position that an editor can open. If the problem is in a base
-// policy that was read from a URL, the new position is the configuration's entry for this base
-// policy.
+// relocate returns a problem with a position that an editor can open. For a problem in a base
+// policy that was read from a URL, this is the position of the base policy's entry in the
+// configuration.
 func (p *project) relocate(q diag.Problem) diag.Problem {
 	if !isURL(q.File) {
 		return q

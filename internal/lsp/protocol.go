@@ -52,7 +52,7 @@ type documentParams struct {
 type codeActionParams struct {
 	TextDocument identifier `json:"textDocument"`
 	Context      struct {
-		Diagnostics []json.RawMessage `json:"diagnostics"` // known diagnostics; kept as JSON, because the response must contain them unchanged
+		Diagnostics []json.RawMessage `json:"diagnostics"` // diagnostics that the editor shows for the range; kept as JSON to return them unchanged
 	} `json:"context"`
 }
 

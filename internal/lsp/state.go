@@ -87,7 +87,8 @@ func (s *state) markStale(paths ...string) {
 }
 
 // begin records the start of a check and the function that cancels it. It returns the stale
-// documents and all open documents, and clears the set of stale documents.
+// documents, which need a check, and all open documents. It also empties the set of stale
+// documents.
 func (s *state) begin(cancel context.CancelFunc) (stale []string, open map[string]*document) {
 	s.mu.Lock()
 	defer s.mu.Unlock()

@@ -27,11 +27,12 @@ import (
 //
 // A message is a string of at least two words that is passed to one of the given functions.
 // CheckCalls finds messages in the non-test files that match one of the globs. A function is
-// written as "usage" or "fmt.Errorf", or as ".Warn", which stands for all methods named Warn and
-// for the functions of that name in other packages.
+// written as in a call, such as "usage" or "fmt.Errorf". A name that begins with a dot, such as
+// ".Warn", matches all methods and imported functions of that name.
 //
-// The map except contains messages that need not appear, each with the reason. CheckCalls also
-// reports an error for each exception that is not needed, and if it finds no messages at all.
+// The keys of except are messages that need not appear, and the values are the reasons. CheckCalls
+// reports an error for exceptions that are not needed. It also reports an error if it finds no
+// messages.
 func CheckCalls(t *testing.T, functions []string, shown string, except map[string]string, globs ...string) {
 	t.Helper()
 	used := make(map[string]bool)

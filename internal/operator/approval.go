@@ -21,7 +21,7 @@ type ApprovalInfo struct {
 	Principal string          `json:"principal"`
 	Upstream  string          `json:"upstream"`
 	Tool      string          `json:"tool"`
-	Arguments json.RawMessage `json:"arguments"` // arguments of the call; null if they have been removed, or if the call is too long for a list of approvals
+	Arguments json.RawMessage `json:"arguments"` // arguments of the call; null if they have been removed or, in a list of approvals, if the call is too long
 	Size      int             `json:"size"`      // size of the forwarded arguments in bytes
 	SHA256    string          `json:"sha256"`
 	Rules     []string        `json:"rules"`
@@ -37,10 +37,10 @@ type ApprovalInfo struct {
 	Needs     int             `json:"needs,omitempty"`     // number of people who must approve the call, or 0 if one is enough
 	Approvals int             `json:"approvals,omitempty"` // number of people who have approved so far
 	Question  string          `json:"question,omitempty"`  // text that the person must read before answering; empty in a list of approvals
-	Shown     string          `json:"shown,omitempty"`     // hash of the question without the remaining time; see [Answer.Shown]
+	Shown     string          `json:"shown,omitempty"`     // hash of the question, ignoring the remaining time; see [Answer.Shown]
 
 	Client     string          `json:"client,omitempty"`   // client name and version, as reported by the client
-	Via        string          `json:"via,omitempty"`      // only channel that the rule accepts answers from; if empty, the rule accepts answers from all configured channels
+	Via        string          `json:"via,omitempty"`      // only channel that the rule allows for answers; empty if it allows all configured channels
 	Channels   []string        `json:"channels,omitempty"` // channels that have shown this request; only answers through these channels count
 	Beside     json.RawMessage `json:"beside,omitempty"`   // members of the request's params that are forwarded in addition to the arguments and _meta
 	Meta       json.RawMessage `json:"meta,omitempty"`     // _meta member of the request's params, as forwarded
@@ -54,15 +54,15 @@ type ApprovalInfo struct {
 	LastApproved    *time.Time   `json:"lastApproved,omitempty"` // when the earlier call was approved; nil if this proxy does not know of an earlier call
 	LastApproval    string       `json:"lastApproval,omitempty"` // ID of the earlier call's approval
 	Redefined       bool         `json:"redefined,omitempty"`    // whether the tool's definition has changed since the earlier call was approved
-	NotCompared     bool         `json:"notCompared,omitempty"`  // whether the arguments were left out of the comparison, because they are too long or not fully known in one of the calls
+	NotCompared     bool         `json:"notCompared,omitempty"`  // whether the arguments could not be compared, because those of one of the calls are too long or incompletely known
 	Differences     []Difference `json:"differences,omitempty"`
 	MoreDifferences int          `json:"moreDifferences,omitempty"` // number of differences left out of Differences
 
 	Rejections []Rejection `json:"rejections,omitempty"` // answers that were rejected
 }
 
-// ApprovalOf converts an approval record to an [ApprovalInfo]. The second argument is true if the
-// proxy requires a PIN. The third formats the position of a rule for people.
+// ApprovalOf converts an approval record to an [ApprovalInfo]. pin is true if the proxy requires a
+// PIN. The where function formats the position of a rule for people.
 func ApprovalOf(a approval.Record, pin bool, where func(gate.Position) string) ApprovalInfo {
 	r, c, said := a.Request, a.Call, a.Answer
 	info := ApprovalInfo{
@@ -102,7 +102,7 @@ type ApprovalStep struct {
 }
 
 // A Difference is a change to the arguments of a call or to the definition of a tool, as shown to
-// people. If the values are masked, they may look the same.
+// people. If the values are masked, the old and the new value may look the same.
 type Difference struct {
 	Path string          `json:"path"`
 	Was  json.RawMessage `json:"was,omitempty"` // old value; nil if the value was added

@@ -19,8 +19,7 @@ type Grant struct {
 	Session bool `json:",omitempty"` // whether the grant lasts until the session ends, but at most a day; if set, For is ignored
 }
 
-// Span returns the validity period in words that can follow "for", such as "the session, a day at
-// most".
+// Span describes how long the grant is valid, as a phrase to be used after the word "for".
 func (g Grant) Span() string {
 	if g.Session {
 		return "the session, a day at most"

@@ -17,9 +17,9 @@ type SessionInfo struct {
 	Calls     []CallInfo `json:"calls"`   // calls that are in flight or have an unknown outcome
 	Waiting   int        `json:"waiting"` // number of calls waiting for approval
 
-	// The following fields describe a session in a database. For a session of this process, only
-	// [Proxy.AllSessions] and [Proxy.ListSessions] set Used. ListSessions sets it even if states
-	// are not in a database.
+	// The following fields are set for a session of another process. For a session of this process,
+	// [Proxy.ListSessions] sets Used, and [Proxy.AllSessions] does so if session states are in a
+	// database.
 	Used    time.Time `json:"used,omitzero"`     // when the session was last changed or used
 	Process string    `json:"process,omitempty"` // another process that is using the session; empty if this process is using it
 	Gone    bool      `json:"gone,omitempty"`    // whether Process has ended; if so, only an operator can set the outcomes of the session's calls
@@ -33,7 +33,7 @@ type NetInfo struct {
 	Marking  map[string]int `json:"marking"`
 	InFlight int            `json:"inFlight"`
 	Status   string         `json:"status"`
-	Shadow   *NetShadow     `json:"shadow,omitempty"` // set only in shadow mode, where Marking also reflects calls that a net in shadow mode would have refused
+	Shadow   *NetShadow     `json:"shadow,omitempty"` // comparison with the state that the net would have if it were enforced; nil if the net is not in shadow mode
 }
 
 // A CallInfo describes an admitted call without a stored outcome.
@@ -61,8 +61,8 @@ type PolicyNet struct {
 // A NetFate describes how a reload affects a net and its state.
 type NetFate struct {
 	Net   string   `json:"net"`
-	Fate  string   `json:"fate"`            // "continued": the net is unchanged and keeps its state; "carried": the net limits calls and its limit was changed, but earlier calls still count toward it; "begun": the net is new, changed or reset, and starts in its initial marking; "dropped": the new policy does not contain the net; "held": the net prevents the reload
+	Fate  string   `json:"fate"`            // "continued": the net is unchanged and keeps its state; "carried": the net's limit has changed, and earlier calls count toward the new limit; "begun": the net is new, changed or reset, and starts in its initial marking; "dropped": the new policy does not contain the net; "held": the net prevents the reload
 	From  string   `json:"from,omitempty"`  // previous name of the net, if the net was renamed and keeps its state; otherwise empty
 	Lost  int      `json:"lost"`            // number of sessions that lose the state of this net
-	Where []string `json:"where,omitempty"` // up to ten sessions that prevent the net from being replaced; if sessions share the net's state, groups of sessions
+	Where []string `json:"where,omitempty"` // up to ten sessions or groups of sessions where the net prevents the reload
 }

@@ -61,7 +61,7 @@ type BaseInfo struct {
 type WebhookInfo struct {
 	Host    string     `json:"host"`            // host that the requests for approval are sent to
 	Answers string     `json:"answers"`         // URL that answers must be sent to
-	Open    int        `json:"open"`            // number of pending approval requests that the webhook announces
+	Open    int        `json:"open"`            // number of pending approval requests for the webhook
 	Error   string     `json:"error,omitempty"` // why the last post to the webhook failed; empty if it succeeded
 	Since   *time.Time `json:"since,omitempty"` // when posts to the webhook began to fail; nil if the last post succeeded
 }
@@ -82,7 +82,7 @@ type StateInfo struct {
 	Since   time.Time     `json:"since,omitzero"`  // when the database was opened
 	Process string        `json:"process,omitempty"`
 	Records uint64        `json:"records,omitempty"` // number of records in the database, including those of other processes
-	Error   string        `json:"error,omitempty"`   // why the database prevents the proxy from deciding on calls at the moment; empty if it does not
+	Error   string        `json:"error,omitempty"`   // why the database does not work and calls are refused; empty if it works
 	Unknown []UnknownCall `json:"unknown"`           // calls whose outcome is not stored, because their process has ended or could not store it
 }
 

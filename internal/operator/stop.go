@@ -8,16 +8,16 @@ type StopInfo struct {
 	Actor   string    `json:"actor"`
 	Reason  string    `json:"reason,omitempty"`
 	Since   time.Time `json:"since"`
-	Alone   bool      `json:"alone,omitempty"` // whether the stop is missing from the database, so that it applies only to this process; false if no database is used
+	Alone   bool      `json:"alone,omitempty"` // whether the stop applies only to this process, because it is not in the database; false if no database is used
 }
 
 // A Stopping is the result of [Proxy.Stop] or [Proxy.StartAgain].
 type Stopping struct {
 	Already bool       `json:"already"` // whether nothing has changed, because the calls were already stopped or already allowed
-	Shared  bool       `json:"shared"`  // whether session states are in a database; if so, the change applies to all processes that share it, unless Alone is set
+	Shared  bool       `json:"shared"`  // whether session states are in a database; if so, the change should apply to all processes that share it
 	Left    []StopInfo `json:"left"`    // stops that are now in force
 
-	// Alone explains why the change could not be stored, and names the consequences. It is empty if
-	// nothing failed.
+	// Alone explains to an operator why the change could not be stored. It is empty if nothing
+	// failed.
 	Alone string `json:"alone,omitempty"`
 }

@@ -31,7 +31,7 @@ type ToolInfo struct {
 	Decision  string        `json:"decision"` // decision on a call without arguments: "allow", "ask" or "refuse"
 	Depends   bool          `json:"depends"`  // whether the decision may be different for other arguments
 	Says      string        `json:"says"`     // explanation of the decision, as a sentence
-	Nets      []ToolVerdict `json:"nets"`     // the nets' verdicts on a call without arguments, except abstentions
+	Nets      []ToolVerdict `json:"nets"`     // verdicts of the nets on a call without arguments; nets that abstain are left out
 
 	InputSchema json.RawMessage `json:"-"` // schema of the arguments; nil if the upstream provides none
 	Description string          `json:"-"` // description provided by the upstream

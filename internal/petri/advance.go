@@ -5,8 +5,8 @@ import "slices"
 // Advance fires structural transitions, which fire by themselves, in the marking m. It proceeds in
 // rounds until a round fires no transition or a marking repeats. If this takes more than the given
 // number of rounds, Advance restores m and returns false. Transitions that conflict with each other
-// do not fire. Conflicts are determined in the marking that the callback returns for m, which may
-// have more tokens than m.
+// do not fire. To detect conflicts, Advance uses the marking that the callback returns for m, which
+// may contain additional tokens.
 func (n *Net) Advance(m Marking, structural []int, rounds int, present func(Marking) Marking) bool {
 	start := slices.Clone(m)
 	seen := map[string]bool{string(m.AppendKey(nil)): true}
@@ -24,10 +24,10 @@ func (n *Net) Advance(m Marking, structural []int, rounds int, present func(Mark
 	return true
 }
 
-// round fires, in order, the structural transitions that are enabled in m and do not conflict with
-// another structural transition. It reports whether any transition fired. A transition that becomes
-// enabled during the round must wait for the next one, because a competitor might become enabled
-// later in the same round.
+// round fires the structural transitions that are enabled in m and do not conflict with another
+// structural transition. It reports whether any transition fired. A transition that becomes enabled
+// during the round must wait for the next one, because a conflicting transition might become
+// enabled later in the same round.
 func (n *Net) round(m Marking, structural []int, present Marking) bool {
 	var room [8]int
 	ready := room[:0]

@@ -2,9 +2,9 @@ package petri
 
 import "github.com/petrigate/petrigate/internal/list"
 
-// An Analysis is the result of [Analyze]. If Stop is not Finished, the analysis covers only some of
-// the states; only Bounded, Unbounded, Pump and Invariants hold for all of them. The states of an
-// unbounded net are not counted; its Dead and Bounds come from a coverability search.
+// An Analysis is the result of [Analyze]. If Stop is not Finished, only some of the states were
+// visited, and only Bounded, Unbounded, Pump and Invariants are valid for the entire net. The
+// states of an unbounded net are not counted; its Dead and Bounds come from a coverability search.
 type Analysis struct {
 	Stop      Stop
 	States    int   // number of distinct reachable markings

@@ -104,7 +104,7 @@ func Conserves(n *Net, initial Marking, weights []int, o Options) Answer {
 	fires := slices.ContainsFunc(changing, func(t int) bool { return !slices.Contains(a.Dead, t) })
 	switch {
 	case a.Stop != Finished && (a.Bounded == No || !fires):
-		return Unknown // the incomplete search does not show whether any of the transitions can fire
+		return Unknown // the search is incomplete and does not show whether these transitions can fire
 	case fires:
 		return No
 	}

@@ -34,9 +34,8 @@ type counterSearch struct {
 }
 
 // mirror is a place that holds many tokens but needs no range of its own, because an invariant ties
-// it to a counter. Both places have the same weight in the invariant. The tokens in both places
-// together, times this weight, equal the invariant's constant minus the weighted tokens in all
-// other places.
+// it to a counter. The marking of the small places determines how many tokens the mirror and the
+// counter hold together.
 type mirror struct {
 	place, counter int
 	weight         int
@@ -102,8 +101,9 @@ func newCounterSearch(n *Net, initial Marking, bounds []int, invariants []Invari
 	return c
 }
 
-// tiedPlaces returns the two places that hold many tokens and occur in an invariant, and their
-// weight. ok is true if the invariant has exactly two such places, and both have the same weight.
+// tiedPlaces returns the two places of an invariant that hold many tokens, and their common weight.
+// ok is false if the invariant does not contain exactly two such places, or if their weights
+// differ.
 func tiedPlaces(inv *Invariant, large []bool) (a, b, weight int, ok bool) {
 	var found []Arc
 	for _, w := range inv.Weights {
@@ -191,13 +191,13 @@ func (c *counterSearch) guard(t int, m Marking) (box, step) {
 func (r *mirror) total(m Marking) int {
 	left := r.invariant.Constant
 	for _, w := range r.invariant.Weights {
-		left -= w.Weight * m[w.Place] // large places contribute nothing, because m is 0 for them
+		left -= w.Weight * m[w.Place] // m is 0 for the mirror and its counter
 	}
 	return left / r.weight
 }
 
-// insert adds the counter values in b to the control state u. It appends the values that u did not
-// have before to queue, and returns the extended queue.
+// insert adds a box of counter values to the control state u. It appends the values that are new in
+// u to queue, and returns the extended queue.
 func (c *counterSearch) insert(u int, b box, queue []controlBox) []controlBox {
 	at := c.controls[u]
 	for _, part := range b.subtractAll(at.boxes) {
@@ -280,8 +280,8 @@ type loopFinder struct {
 	home, work int
 }
 
-// follow extends a path that has reached the control state u by each edge that leaves u. It records
-// the paths that return to the starting control state and change a single counter by one.
+// follow extends a path by each edge that leaves control state u, where the path ends. It records
+// each path that returns to its start and changes a single counter by one.
 func (f *loopFinder) follow(u int, so move, path []int) {
 	f.expand(u)
 	path = append(path, u)
@@ -357,8 +357,8 @@ func (a *Analysis) countStates(c *counterSearch, o *Options) bool {
 	return exact
 }
 
-// terminal determines for control state u when a terminal place is marked: exactly if the counter
-// values are in one of the returned boxes.
+// terminal returns boxes of counter values. In control state u, at least one of the given places is
+// marked exactly if the counter values are in one of these boxes.
 func (c *counterSearch) terminal(u *control, places []int) []box {
 	var marked []box
 	for _, p := range places {

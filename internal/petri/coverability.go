@@ -13,7 +13,7 @@ const Omega = math.MaxInt
 const (
 	quickCover    = 500
 	thoroughCover = 20_000
-	maxCoverCells = 8_000_000 // limit on the size of a cover: the number of its markings times the number of places
+	maxCoverCells = 8_000_000 // maximum number of markings times number of places; limits the memory use
 )
 
 func coverBudget(n *Net, markings int) int {
@@ -52,8 +52,8 @@ type node struct {
 	parent, by int // indexes of the parent node and of the transition; -1 for the initial marking
 }
 
-// omegaSum is the contribution of an unbounded place to a sum of tokens. It is also the maximum
-// contribution of any place. A marking that covers another therefore never has a smaller sum.
+// omegaSum is the maximum that one place adds to the sum of a marking's tokens. An unbounded place
+// adds exactly this number. A marking that covers another therefore never has a smaller sum.
 const omegaSum = 1 << 40
 
 // newCover runs the search until it is complete or exceeds the given number of markings. If first
@@ -117,7 +117,7 @@ func (c *cover) accelerate(m Marking, parent, by int) {
 				grown = append(grown, place)
 			}
 		}
-		if len(grown) > 0 && c.pump == nil { // until the first pump is found, no marking contains Omega, so all transitions on the path can really fire
+		if len(grown) > 0 && c.pump == nil { // before the first pump, no marking contains Omega, so the path is a firing sequence of the net
 			c.pump = &Pump{Places: grown, Prefix: c.path(a), Cycle: append(c.path(parent), by)}
 			c.pump.Cycle = c.pump.Cycle[len(c.pump.Prefix):]
 		}

@@ -19,8 +19,8 @@ func (s *search) insertGathered(limit int) Stop {
 	return Finished
 }
 
-// insertSuccessors adds the successors s.lookups[from:to] of a state to the state set, unless they
-// are already in the set.
+// insertSuccessors adds the successors of a state to the state set, unless they are already in it.
+// These successors are reached by the transitions s.lookups[from:to].
 func (s *search) insertSuccessors(state, from, to, limit int) Stop {
 	words, k := s.layout.words, s.known
 	k.load(state)
@@ -46,8 +46,8 @@ func (s *search) insertSuccessors(state, from, to, limit int) Stop {
 	return Finished
 }
 
-// lookup reports whether the state set contains successor i, given its key. If not, slot is the
-// free slot where the successor belongs.
+// lookup reports whether the state set contains the successor with index i and the given key. If
+// not, slot is the free slot where the key belongs.
 func (s *search) lookup(i int, key []uint64) (slot int, found bool) {
 	if s.layout.words != 1 {
 		slot = s.states.keySlot(key, s.hashes[i])
@@ -61,8 +61,8 @@ func (s *search) lookup(i int, key []uint64) (slot int, found bool) {
 }
 
 // probe computes the hashes of the keys in next, and reads the first slot of each key into found.
-// For keys longer than one word, see probeKeys. Memory latency dominates the search. The second
-// loop therefore only reads memory, so that the processor can overlap many accesses.
+// The search spends most of its time waiting for memory. The second loop therefore only reads, so
+// that the processor can overlap many accesses.
 func (s *search) probe() {
 	s.hashes, s.found = s.hashes[:0], slices.Grow(s.found[:0], len(s.lookups))[:len(s.lookups)]
 	if s.layout.words != 1 {
@@ -79,7 +79,7 @@ func (s *search) probe() {
 }
 
 // probeKeys does the work of probe for keys longer than one word. It also reads the stored keys
-// that these keys are likely to be compared with, to bring them into the cache.
+// that will probably be compared with the new ones, so that they are in the cache.
 func (s *search) probeKeys() {
 	words := s.layout.words
 	for i := range s.lookups {
@@ -99,9 +99,9 @@ func (s *search) probeKeys() {
 	}
 }
 
-// initSets initializes the sets of knownSuccessors for the new successors of the state. For a
-// successor that is reached by transition u, the set contains each transition that leads from the
-// state to a successor found earlier and that is enabled together with u.
+// initSets initializes the sets of knownSuccessors for the new successors of a state. If transition
+// u leads to a new successor, its set contains the transitions that are enabled together with u and
+// lead to successors found earlier.
 func (s *search) initSets(state int) {
 	k := s.known
 	first := s.states.len() - len(k.fresh)

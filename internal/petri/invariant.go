@@ -86,7 +86,7 @@ type farkas struct {
 
 type farkasRow struct {
 	numbers []int    // backing array of effect and weights
-	effect  []int    // for each distinct effect of a transition, the change to the weighted sum
+	effect  []int    // changes to the weighted sum, one for each distinct effect of the transitions
 	weights []int    // weight of each place
 	support []uint64 // bit set of the places with a nonzero weight
 }

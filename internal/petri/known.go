@@ -2,7 +2,7 @@ package petri
 
 import "slices"
 
-// maxKnown is the maximum number of transitions in nets where a search uses knownSuccessors. In a
+// maxKnown limits the use of knownSuccessors to nets with at most this number of transitions. In a
 // larger net, the search looks up every successor.
 const maxKnown = 256
 
@@ -18,7 +18,7 @@ type knownSuccessors struct {
 	ring       []uint64 // ring buffer with a set of transitions for each waiting state; the set of state i is at index i modulo size
 	size       int      // number of sets in the ring buffer, a power of 2
 	conflicts  []uint64 // for each transition, the transitions that share an input place with it
-	duplicates []uint64 // transitions with the same effect as an earlier transition; add ignores them
+	duplicates []uint64 // transitions with the same effect as an earlier transition; the method add ignores them
 
 	set   []uint64 // transitions that lead from the current state to states that are already in the state set
 	fresh []int32  // transitions from the current state to new states, in order

@@ -21,7 +21,7 @@ type layout struct {
 	lanes []lane // lane of each place
 	guard []uint64
 	ones  []uint64 // lowest bit of each lane
-	owner []int32  // for each guard bit, its place; the index for bit b of word w is 64*w+b
+	owner []int32  // place of each guard bit; bit b of word w is at index 64*w+b
 }
 
 type lane struct {

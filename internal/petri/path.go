@@ -11,9 +11,8 @@ func (s *search) pathToTrap() []int {
 	return s.path(s.firstTrapped)
 }
 
-// path returns a shortest firing sequence to a state. The search need not store predecessors:
-// states are numbered in the order they are discovered, so each state was discovered from its
-// predecessor with the smallest number.
+// path returns a shortest firing sequence to a state. The search stores no predecessors, because
+// path can compute them: each state was discovered from the predecessor with the smallest number.
 func (s *search) path(state int) []int {
 	path := []int{}
 	m, prev := make(Marking, s.net.Places), make(Marking, s.net.Places)

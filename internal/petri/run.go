@@ -54,8 +54,8 @@ func (s *search) gather() bool {
 // batchKeys is the approximate number of successors that are looked up together.
 const batchKeys = 32
 
-// countGathered updates the search statistics for the states that gather made current. Their
-// successors must already be stored.
+// countGathered updates the search statistics for the current states, whose successors must already
+// be stored.
 func (s *search) countGathered() {
 	from := 0
 	for _, e := range s.ends {
@@ -64,8 +64,8 @@ func (s *search) countGathered() {
 	}
 }
 
-// countState adds the next state to the search statistics. Its argument lists the transitions that
-// the search fires in that state; the list is empty only for a deadlock.
+// countState updates the search statistics for the next state, where the given transitions fire. A
+// state where no transition fires is a deadlock.
 func (s *search) countState(enabled []int32) {
 	for _, t := range enabled {
 		s.fired[t] = true

@@ -7,8 +7,8 @@ import "math/bits"
 // place is marked; see search.watchers.
 const manyTransitions = 48
 
-// learnStates is the number of states to visit before the search assigns transitions to input
-// places again, this time to places that are rarely marked.
+// learnStates is the number of states to visit before the search assigns the transitions to input
+// places a second time. It then prefers places that have rarely been marked.
 const learnStates = 512
 
 // search visits a net's reachable markings in breadth-first order. It stores them in packed form.
@@ -25,7 +25,7 @@ type search struct {
 	// tries only transitions whose watched place is marked, because the others cannot be enabled.
 	watchers [][]int32 // for each place, the transitions that watch it
 	always   []int32   // transitions to try in every state: those without inputs or, in a net with few transitions, all
-	marked   []int     // for each place, the number of states where it is marked, counted up to state learnStates; nil if the net has few transitions
+	marked   []int     // for each place, the number of early states where it is marked (see learnStates); nil if the net has few transitions
 
 	stubborn *stubborn // chooses the transitions to fire; if nil, all enabled transitions are fired
 
@@ -36,7 +36,7 @@ type search struct {
 	next      []uint64 // successors that need a lookup, as concatenated keys
 	ends      []end    // for each current state, the ends of its entries in firable and lookups
 	scratch   []uint64 // scratch space for a key
-	knownHere []uint64 // transitions that lead from the state being gathered to known states; empty if not tracked
+	knownHere []uint64 // transitions from the state being processed whose successors need no lookup; empty if knownSuccessors is not used
 
 	hashes, found []uint64 // hash and first slot of each key in next; filled by probe
 
@@ -48,8 +48,7 @@ type search struct {
 	terminal     []int
 }
 
-// An end marks the end of a state's entries in firable and lookups. It holds the index after the
-// last entry of each.
+// An end holds the end indexes of a state's entries in firable and lookups.
 type end struct{ firable, lookups int }
 
 // newSearch prepares a search. bounds contains the known upper bound of the token count in each

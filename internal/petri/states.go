@@ -31,8 +31,7 @@ type stateSet struct {
 	// marks a free slot. Not used for one-word keys.
 	tags []uint8
 
-	// Complements of the keys, so that most lookups need only a single memory access. 0 marks a
-	// free slot. Used only for one-word keys.
+	// Slots for one-word keys. They hold the complements of the keys, because 0 marks a free slot.
 	inline []uint64
 }
 
@@ -54,7 +53,6 @@ func newStateSet(words int) *stateSet {
 // taggedSlotBytes is the size of a slot in table and tags together.
 const taggedSlotBytes = 5
 
-// Initial size of the hash table.
 const (
 	firstBits  = 4
 	firstSlots = 1 << firstBits
@@ -67,7 +65,7 @@ func (s *stateSet) add(key []uint64) bool { return s.insert(key, s.slot(key)) }
 // find returns the index of key in insertion order. ok is false if key is not in the set.
 func (s *stateSet) find(key []uint64) (index int, ok bool) {
 	if s.table == nil {
-		s.bytes += 4 * int64(s.size) // not checked against the memory limit, because a search that reached the limit must still report its path
+		s.bytes += 4 * int64(s.size) // exceeds the memory limit if necessary, so that a search that has reached the limit can report its path
 		s.buildNumbers()
 	}
 	entry := s.table[s.slot(key)]
@@ -179,8 +177,7 @@ func (s *stateSet) ensureRoom() bool {
 }
 
 // grow doubles the table. It returns false if the set has reached its maximum size, or if the
-// larger table would exceed the memory limit. For one-word keys, it reads the old table and writes
-// the new one sequentially, except after collisions.
+// larger table would exceed the memory limit.
 func (s *stateSet) grow() bool {
 	slotBytes := int64(taggedSlotBytes)
 	if s.words == 1 {

@@ -2,10 +2,10 @@ package petri
 
 import "math/bits"
 
-// successors appends the transitions to fire in a state to firable. If a transition leads to a
-// state that must be looked up in the state set, successors also appends the transition to lookups
-// and the key of that state to next. It returns false if a token count does not fit in its lane
-// (see [layout]); the caller must then widen the layout.
+// successors computes the successors of the state with the given key. It appends the transitions to
+// fire to firable. It appends the successors that must be looked up in the state set to next, and
+// the transitions that lead to them to lookups. It returns false if a token count does not fit in
+// its lane (see [layout]); the caller must then widen the layout.
 func (s *search) successors(key []uint64) bool {
 	if s.stubborn != nil && s.stubborn.worthwhile() {
 		return s.fireEnabled(s.stubborn.choose(s.layout, key), key)

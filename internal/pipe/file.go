@@ -37,8 +37,8 @@ type transfer struct {
 	now bool // whether to return at once if the operation would block
 }
 
-// attempt reads once, or writes until all of b has been written or an error occurs. It returns
-// false if the operation must be tried again when the file is ready.
+// attempt reads once, or writes until all data is written or an error occurs. It returns false if
+// it must be called again when the file is ready.
 func (t *transfer) attempt(fd uintptr) bool {
 	for t.err = nil; t.n < len(t.b) && t.err == nil; {
 		var n int
@@ -50,8 +50,8 @@ func (t *transfer) attempt(fd uintptr) bool {
 	return t.now || t.err != syscall.EAGAIN
 }
 
-// run performs the operation on b, using the given method of a raw connection. Its errors are
-// [io.EOF] and [*os.PathError], like those of [os.File].
+// run reads into b or writes b, using the given method of a raw connection. Its errors are [io.EOF]
+// and [*os.PathError], like those of [os.File].
 func (t *transfer) run(by func(func(fd uintptr) bool) error, b []byte, now bool) (int, error) {
 	t.b, t.n, t.err, t.now = b, 0, nil, now
 	err := by(t.try)
@@ -84,7 +84,8 @@ func (p *File) Read(b []byte) (int, error) {
 }
 
 // TryRead reads the available data without waiting, ignoring the read deadline. The second result
-// reports whether it read nothing because no data is available yet or the file may block.
+// is true if no data is available yet. For a file in blocking mode, TryRead reads nothing and
+// always returns true.
 func (p *File) TryRead(b []byte) (n int, waits bool, err error) {
 	if p.raw == nil {
 		return 0, true, nil
