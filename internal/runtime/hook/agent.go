@@ -18,7 +18,7 @@ type Agent struct {
 	hasIDs bool                               // whether the agent assigns an ID to each call
 	ends   endReport                          // how the agent's events report the outcome of a shell script
 	Deny   func(event, reason string) []byte  // returns the answer that refuses a call and tells the model why
-	change func(e *Event, args []byte) []byte // returns an answer that replaces a call's arguments and leaves the agent's own permissions in force, or nil if the call cannot be changed; itself nil if the agent does not support such answers
+	change func(e *Event, args []byte) []byte // returns an answer that replaces a call's arguments without bypassing the agent's own permissions, or nil if the call cannot be changed; the field is nil if the agent does not support this
 	read   func(*Event, []byte)               // reads the fields of an event that are specific to the agent; may be nil
 }
 
@@ -36,6 +36,6 @@ type endReport int
 const (
 	byEvent     endReport = iota // the agent sends different events for success and failure
 	byCode                       // the event contains an exit code; without an exit code, the outcome is unknown
-	byReport                     // the result's text for the model shows the outcome
+	byReport                     // the outcome is in the text that the model gets as the result
 	notReported                  // the agent does not report the outcome
 )

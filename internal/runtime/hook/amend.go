@@ -4,9 +4,9 @@ import (
 	"github.com/petrigate/petrigate/internal/policy/pipefail"
 )
 
-// amend changes the script of a call before the gate decides on the call, if the policy in force
-// requires a change and the agent supports it. It returns the answer to give if the gate admits the
-// call.
+// amend changes a call's script if the active policy requires a change and the agent supports it.
+// It must be called before the gate decides on the call. It returns the answer for the agent if the
+// gate admits the call.
 func (g *Gate) amend(e *Event) (answer []byte) {
 	of := g.Admission.Generation()
 	if !of.Pipefail || e.agent.change == nil || !e.isShell() || e.inBackground() {

@@ -45,12 +45,12 @@ type calls struct {
 	own  bool      // whether the proxy session serves only this agent session
 }
 
-// add adds an announced call before the gate decides on it. It returns the admitted calls whose
-// outcome must now be recorded as unknown: those not known to belong to the agent's current turn
-// and, if too many calls are open, the oldest one.
+// add adds an announced call before the gate decides on it. If unique is true and a call with the
+// same key exists, add returns that call instead, and reports whether its outcome has been recorded
+// as unknown.
 //
-// If unique is true and a call with the same key exists, add adds nothing. It then returns that
-// call, and reports whether its outcome has been recorded as unknown.
+// The last result contains the admitted calls whose outcome must now be recorded as unknown: calls
+// not known to belong to the new call's turn, and the oldest call if too many calls were open.
 func (s *calls) add(c *call, unique bool) (known *call, over bool, late []*call) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -114,8 +114,8 @@ func (s *calls) end() []*call {
 	return s.markLate(func(*call) bool { return true })
 }
 
-// markLate returns the admitted calls that match the predicate and whose outcome has not been
-// recorded as unknown yet. It marks the outcome of these calls as unknown. The caller must hold mu.
+// markLate sets settledUnknown on the admitted calls that match the predicate. It returns the calls
+// that did not have it set before. The caller must hold mu.
 func (s *calls) markLate(which func(*call) bool) (late []*call) {
 	for _, c := range s.open {
 		if c.ticket != nil && !c.settledUnknown && which(c) {

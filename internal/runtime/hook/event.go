@@ -219,12 +219,11 @@ func (e *Event) splits() [][2]string {
 	return agenttool.Parts(e.Tool)
 }
 
-// throughProxy reports whether the call goes through the proxy, and returns the name of the proxy's
-// tool. The proxy itself decides on such a call. The call's MCP server must have one of the given
-// names, and the callback must report that the proxy offers the tool. VS Code reports only a
-// shortened form of the server's name, so only this form is compared. The server's name alone is
-// not sufficient, because other servers can have the same name. Empty server names, perhaps from
-// unset variables, are ignored.
+// throughProxy reports whether the call goes through the proxy, which will decide on it, and
+// returns the name of the proxy's tool. The call's MCP server must have one of the given names, and
+// the callback must report that the proxy offers the tool. The server's name alone is not
+// sufficient, because other servers can have the same name. For VS Code, which shortens server
+// names, the shortened names are compared. Empty names, perhaps from unset variables, are ignored.
 func (e *Event) throughProxy(servers []string, offered func(string) bool) (tool string, ok bool) {
 	for _, s := range servers {
 		if s == "" {
@@ -258,7 +257,7 @@ func copilotPrefix(server string) string {
 	return "mcp_" + name[:min(len(name), most)] + "_"
 }
 
-// members returns the possible pairs of server name and tool name of the event's MCP tool.
+// members is like splits, but also considers the name formats that only some agents use.
 func (e *Event) members() [][2]string {
 	if e.member != "" {
 		return e.splits()

@@ -65,7 +65,7 @@ type Gate struct {
 	Options
 
 	states  map[string]*agentState // state of each agent, keyed by the agent's name
-	proxied proxiedCalls           // reported calls that the proxy decides on, not the hook
+	proxied proxiedCalls           // reported calls to the proxy's own tools
 
 	mu    sync.Mutex
 	calls map[sessionKey]*calls
@@ -105,9 +105,9 @@ func New(o Options) *Gate {
 }
 
 // callsOf returns the calls of an agent session, or nil if the session is unknown. If open is true,
-// it adds an unknown session, and returns nil only if there are too many sessions. If alone is
-// true, the added session is recorded as the only one that its proxy session serves. To make room,
-// callsOf may remove idle sessions, which it returns so that the caller can end them.
+// it adds an unknown session, and returns nil only if there are too many sessions. Set alone to
+// true if the proxy session serves only this agent session. To make room, callsOf may remove idle
+// sessions, which it returns so that the caller can end them.
 func (g *Gate) callsOf(at sessionKey, alone, open bool) (s *calls, idle map[sessionKey]*calls) {
 	g.mu.Lock()
 	defer g.mu.Unlock()

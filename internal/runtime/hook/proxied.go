@@ -21,8 +21,7 @@ type proxiedCall struct {
 	arrived bool   // whether [Gate.Arrived] has matched the call with one that arrived at the proxy
 }
 
-// proxiedCalls holds the reported calls that the proxy decides on, not the hook. The zero value is
-// ready to use.
+// proxiedCalls holds the reported calls to the proxy's own tools. The zero value is ready to use.
 type proxiedCalls struct {
 	waiting atomic.Int64 // number of calls that have not arrived at the proxy yet
 

@@ -94,9 +94,9 @@ func (g *Gate) end(at sessionKey, s *calls) {
 }
 
 // decideOnce decides on a call and returns the answer. An agent can report a call twice, for
-// example because the hook is in two of its settings files. If the agent assigns IDs to calls, both
-// reports get the same answer. But a call that was refused before the second report arrives is
-// decided on again.
+// example because the hook is in two of its settings files. If the agent assigns IDs to calls, the
+// second report gets the same answer as the first. A call that has already been refused, however,
+// is decided on again.
 func (g *Gate) decideOnce(ctx context.Context, s *calls, key admission.Key, e *Event) Reply {
 	sent := e.digest()
 	answer := g.amend(e)

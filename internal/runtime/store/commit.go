@@ -56,10 +56,9 @@ func (all unflushedSteps) flush() {
 	}
 }
 
-// commitNext commits and flushes the next batch, unless the given step has already ended or is
-// already committed. In both cases, it then records a failure as the outcome of each call that was
-// refused although its admission was committed. The caller must hold the commit lock, which
-// commitNext releases.
+// commitNext commits and flushes the next batch, unless the given step has ended or is already
+// committed. Finally, it records a failure as the outcome of each call that was refused although
+// its admission was committed. The caller must hold the commit lock, which commitNext releases.
 func (c *committer) commitNext(s *queuedStep) {
 	defer func() {
 		for _, call := range c.unsent.takeAll() {
@@ -179,9 +178,9 @@ func splitDropped(batch []*queuedStep) (valid, lost []*queuedStep) {
 	return valid, lost
 }
 
-// finishBatch ends the steps of a batch that the database has processed. It returns the steps that
-// still need a flush, and leaves it to the caller to end them. If the recorder cannot write the
-// records, the admitted calls are not sent, and their outcomes are recorded as failures.
+// finishBatch ends the steps of a batch that the database has processed. It does not end the steps
+// that still need a flush, but returns them. If the committed records cannot be copied to the
+// recorder, the admitted calls are not sent, and their outcomes are recorded as failures.
 func (c *committer) finishBatch(steps []*queuedStep) (all unflushedSteps) {
 	unwritten := c.copyRecords(steps)
 	for _, s := range steps {
@@ -247,8 +246,7 @@ func (c *committer) newQueued(k admission.Key) *queuedStep {
 	return &queuedStep{committer: c, session: k, done: make(chan struct{}), op: backend.Op{Session: k.Session, Time: c.now()}}
 }
 
-// enqueue appends s to the queue, and makes it the last step of each row that its op reads or
-// writes.
+// enqueue appends s to the queue, and records it as the last step that uses each of its op's rows.
 func (c *committer) enqueue(s *queuedStep) *queuedStep {
 	for i := range s.op.Writes {
 		s.rows[i].last = s

@@ -43,9 +43,9 @@
 // a session or part. The cache lock may be acquired while holding a session lock; the reverse order
 // is allowed only with TryLock.
 //
-// Lock order of Memory: the ledger, the session, the principal's part, the global part. To undo
-// a step, the recorder locks the step's session, so its Flush must not be called while holding a
-// session lock.
+// Lock order of Memory: the ledger, the session, the principal's part, the global part. If writing
+// records fails, the recorder's Flush locks sessions to undo their steps, so it must not be called
+// while holding a session lock.
 //
 // The package starts goroutines only in [LateBackend], one for each attempt to open its database.
 // [Watcher.Run] and [Retention.Run] run in the caller's goroutines.

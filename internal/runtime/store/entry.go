@@ -22,11 +22,11 @@ type entry struct {
 
 	// The following fields are used only by Durable.
 	row        *row // nil until read from the database
-	new        bool // whether the session might still be missing from the database
+	new        bool // whether the session might not be in the database yet
 	evicted    bool // whether the entry was dropped from the cache; another entry may have replaced it
 	roams      bool // whether the last read from the database found changes by another process
 	owner      uint64
-	admittedBy map[uint64]string      // processes that admitted the open calls, keyed by call number, as last read from the database; this process admitted the calls that are missing here
+	admittedBy map[uint64]string      // the process that admitted each open call, keyed by call number, as last read from the database; a call without an entry was admitted by this process
 	asks       map[uint64]*queuedStep // steps of the calls that wait for approval, keyed by call number
 }
 
@@ -123,7 +123,7 @@ func randomOwner() uint64 { return rand.Uint64N(1<<63-1) + 1 }
 // exactly.
 type savedState struct {
 	inverse  gate.Delta
-	replaced *gate.OpenCall // old version of a call that the delta changes, if the delta also closes a different call; the inverse delta can reopen only one call
+	replaced *gate.OpenCall // old version of the call that the delta replaces; used only if the delta also closes another call, because inverse can reopen only one
 	spent    []uint64
 	last     uint64
 	tools    []gate.Call
@@ -141,7 +141,7 @@ func (b *savedState) save(s *gate.State, d *gate.Delta) {
 	i.Nets = b.nets[:0]
 	for _, n := range d.Nets {
 		saved := slices.ContainsFunc(i.Nets, func(other gate.NetDelta) bool { return other.Net == n.Net })
-		if !saved { // one entry per net is enough, because it restores the whole state of the net
+		if !saved { // a single entry restores the whole state of the net
 			i.Nets = append(i.Nets, gate.NetDelta{Net: n.Net, Data: s.Nets[n.Net]})
 		}
 	}
@@ -153,7 +153,7 @@ func (b *savedState) save(s *gate.State, d *gate.Delta) {
 	case c == nil:
 	case s.Calls[c.Number] == nil:
 		i.Closed = c.Number
-	case i.Opened == nil: // the delta replaces the call and closes no other call
+	case i.Opened == nil: // the delta closes no other call, so the inverse can restore this one
 		i.Opened = s.Calls[c.Number]
 	default:
 		b.replaced = s.Calls[c.Number]

@@ -10,8 +10,8 @@ import (
 )
 
 // maxHeads is the maximum number of other processes' chains that a process lists when it records
-// its start. It lists the chains with the newest records. The start records of earlier processes
-// list the others.
+// its start. It lists the chains with the newest records; the start records of earlier processes
+// list the older chains.
 const maxHeads = 100
 
 // Heads returns the last records of the other processes' chains, newest first. This process lists

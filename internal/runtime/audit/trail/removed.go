@@ -63,7 +63,7 @@ func (d Database) newestRemoval(ctx context.Context) (*audit.Removed, error) {
 
 // removals holds the position of the last removed record of each chain.
 type removals struct {
-	assumed map[string]audit.Place // positions according to the copy of the newest removal event outside the chains; verification starts after them
+	assumed map[string]audit.Place // positions from the newest removal event's copy outside the chains; verification starts after them
 	onChain map[string]audit.Place // positions according to the removal events in the chains
 	newest  *Removed               // newest removal event in the chains, or nil
 }
@@ -95,8 +95,8 @@ func (m *removals) add(s *rowSubject) {
 	}
 }
 
-// covers reports whether the recorded removals include the record at h. If a different record was
-// removed at this position, covers returns false and a description of the mismatch.
+// covers reports whether the removal events in the chains cover the given record. If they name
+// another record with the same number, covers returns false and a description of the mismatch.
 func (m *removals) covers(h audit.Head) (may bool, why string) {
 	switch p := m.onChain[h.Writer]; {
 	case h.Seq > p.Seq:

@@ -10,7 +10,7 @@ type Report struct {
 	Records  uint64   `json:"records"`
 	Files    []string `json:"files,omitempty"` // the files read, oldest first
 	Chains   int      `json:"chains"`
-	Faults   []Fault  `json:"faults"`   // the first fault of each chain, because the records after it cannot be verified, and any damage to the head file or database
+	Faults   []Fault  `json:"faults"`   // the first fault of each chain (later records of the chain cannot be verified), and damage to the head file or database
 	Warnings []string `json:"warnings"` // what could not be verified and why
 
 	Removed *Removed `json:"removed,omitempty"` // old records that were removed from a database; may be nil

@@ -2,10 +2,11 @@
 // sessions and shared nets, chained records, approvals, and the kill switch. The ledger (package
 // store) encodes this data, and the packages journal and postgres store it.
 //
-// A [Part] holds the state of a session, or of the nets that a principal's sessions or all sessions
-// share. Each write raises its version by one. An [Op] contains the changes of a decision: it
-// writes parts, adds records, and may use up an approval. It is refused if a part no longer has the
-// version that the decision read (compare-and-swap). An op is committed completely or not at all.
+// A [Part] holds the state of one session, of the nets shared by a principal's sessions, or of the
+// nets shared by all sessions. Each write raises its version by one. An [Op] contains the changes
+// of a decision: it writes parts, adds records, and may use up an approval. It is refused if a part
+// no longer has the version that the decision read (compare-and-swap). An op is committed
+// completely or not at all.
 package backend
 
 import (
@@ -97,7 +98,7 @@ type Write struct {
 // Event is an event to record, as a JSON object without a record number and without line breaks.
 type Event struct {
 	Time    time.Time
-	Session string // session of the recorded op or stop; empty if it has no session
+	Session string // session that the event belongs to, or empty
 	Object  []byte
 }
 
@@ -192,9 +193,11 @@ type Backend interface {
 
 	// Commit commits the ops in order, in one transaction, and sets the field Err of each. An op
 	// sees the writes of the ops before it. If Commit itself fails, nothing is committed, unless
-	// the error is [ErrUncertain]. When Commit returns, an op that admits a call and changes state
-	// that outlives this process is on disk, unless its Flush is set. The configuration can disable
-	// this guarantee.
+	// the error is [ErrUncertain].
+	//
+	// If a committed op admits a call and changes state that outlives this process, it is on disk
+	// when Commit returns, or Commit has set its Flush. The configuration can disable this
+	// guarantee.
 	Commit(ctx context.Context, ops []*Op) error
 
 	// Writer returns the name of this process's chain.

@@ -19,7 +19,7 @@ type batch struct {
 	versions  map[backend.PartID]int64    // versions of parts of the state after the batch's steps
 	refused   map[backend.PartID]bool     // parts of the state that the refused steps would have changed
 	approvals map[string]backend.Approval // approvals that the ops use, as read from the checkpoint
-	usedInLog []string                    // IDs of approvals that, according to the log, were used before the checkpoint was read
+	usedInLog []string                    // IDs of approvals that steps in the log had already used when [batch.fetch] began
 	chain     chainEnd
 	at        position // number and hash of the last step in the log and this batch; segment and offset are not updated
 
@@ -287,8 +287,8 @@ func (w *batch) check(op *backend.Op) error {
 }
 
 // noteRefused records the parts of the state that a refused op would have changed. A later op in
-// the batch that depends on these changes must be refused too. The version that it expects
-// does not show this, because another process may have written a version with the same number.
+// the batch that depends on these changes must be refused too, even if another process has written
+// a version with the expected number.
 func (w *batch) noteRefused(op *backend.Op) {
 	for i := range op.Writes {
 		if m := &op.Writes[i]; !m.Read {

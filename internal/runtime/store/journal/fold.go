@@ -56,10 +56,9 @@ func (b *Backend) fold() error {
 	return err
 }
 
-// retryFold folds the log again if the last attempt failed, and returns the error of the new
-// attempt. If it returns an error, the caller refuses calls. It tolerates failures because another
-// program has locked the database: it does not retry after such a failure, and returns nil if the
-// new attempt fails for this reason. The caller must hold the process lock.
+// retryFold folds the log again if the last attempt failed. If it returns an error, the caller must
+// refuse calls. It returns nil if the last or the new attempt failed because another program had
+// locked the database. The caller must hold the process lock.
 func (b *Backend) retryFold() error {
 	b.lockImage()
 	failed := b.lastFoldErr

@@ -63,7 +63,7 @@ type Backend struct {
 	closed      bool
 	lastErr     error // error of the last write
 	lastFoldErr error // error of the last attempt to fold the log
-	spaceNeeded int   // number of bytes that did not fit on the disk in the largest failed write; 0 once they would fit
+	spaceNeeded int   // largest number of bytes that did not fit on the disk; reset to 0 once a test write of that size succeeds
 }
 
 var _ backend.Backend = (*Backend)(nil)

@@ -168,7 +168,8 @@ const maxDepth = rawjson.MaxDepth - 8
 
 // appendData appends JSON data to a line. If the data could break the line's format, for example
 // with a line break, appendData appends it as a JSON string instead. If ours is true, the data must
-// be the state of nets. It is not checked, because such a state is flat and has no line breaks.
+// be the state of nets, which is appended unchecked because it has neither line breaks nor deep
+// nesting.
 func appendData(b, data []byte, ours bool) ([]byte, error) {
 	if ours || bytes.IndexByte(data, '\n') < 0 && data[0] != '"' && rawjson.Check(data, maxDepth) == nil {
 		return append(b, data...), nil

@@ -10,8 +10,8 @@ import (
 )
 
 // eachRecord passes every committed record in a section of a segment to the callback, until the
-// callback returns false. If steps is true, the segment still has its step lines, and eachRecord
-// skips the records after the last step line, because their step is not committed.
+// callback returns false. If the segment still has its step lines, steps must be true: the records
+// after the last step line are then skipped, because their step is not committed.
 func eachRecord(r io.Reader, steps bool, each func(*backend.Record) (bool, error)) error {
 	err := eachLine(r, steps, func(line []byte) error {
 		r, err := readRecord(line)

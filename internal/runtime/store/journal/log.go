@@ -257,9 +257,9 @@ func (l *log) isEnd(at *position) bool {
 	return err == nil && len(trimPadding(lines)) == 0
 }
 
-// append appends one or more steps to the log, given their lines and the offset of each step's end
-// in the lines. It returns the number of appended bytes. After an error, this number counts only
-// the steps that are completely in the file, and may be 0.
+// append appends the lines of one or more steps to the log. Each element of ends is the offset in
+// the lines where a step ends. The result is the number of appended bytes; after an error, it
+// counts only the steps that are completely in the file.
 func (l *log) append(lines []byte, ends []int) (n int, err error) {
 	n, err = l.file.WriteAt(lines, l.end)
 	if err == nil {

@@ -31,7 +31,7 @@ type processLock struct {
 	verified    time.Time   // when the image was last found to contain all steps in the log; reset to zero when it might lack some
 	current     atomic.Bool // whether this process holds the lock and its image contains all steps in the log
 	files       lockFiles
-	abandoned   chan struct{} // closed when the goroutine left running by the last failed [processLock.wait] ends; nil if no goroutine was left running
+	abandoned   chan struct{} // tracks the goroutine that a failed [processLock.wait] left running; closed when that goroutine ends, nil if no goroutine was left running
 }
 
 // errLockTimeout means that another process has not released the lock in time.
@@ -72,7 +72,8 @@ func (t *processLock) unlock() {
 }
 
 // yield releases the lock if another process waits for it, if nothing was appended since the last
-// check, or if the lock files were removed. It checks at most once per lease.
+// check, or if the lock files were removed. It does nothing if the last check was less than a lease
+// ago.
 func (t *processLock) yield(now time.Time) {
 	if t.unlockFiles == nil || now.Sub(t.checked) < lease {
 		return

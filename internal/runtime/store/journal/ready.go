@@ -61,7 +61,7 @@ func (b *Backend) trySpace(n int) error {
 	b.log.end = b.image.at.offset
 	_, err := b.log.file.WriteAt(bytes.Repeat([]byte{' '}, n), b.log.end)
 	if cut := b.log.cut(); cut != nil {
-		b.process.setStale() // read the end of the log again; the spaces that remain in the file are valid padding
+		b.process.setStale() // some of the spaces may remain in the file as padding, so the end of the log must be read again
 		return cut
 	}
 	for _, full := range []error{syscall.ENOSPC, syscall.EDQUOT, syscall.EFBIG} {

@@ -133,7 +133,7 @@ func (s *selection) collect(a *archive) error {
 	numbers, _, sealed, err := a.listSegments()
 	for _, after := range numbers {
 		if after >= header.segment || err != nil {
-			break // this segment and later ones were renamed after the current segment was opened
+			break // stop at the segment opened above: it and any later ones have been renamed since
 		}
 		g := segment{name: a.segmentName(after), index: index[after]}
 		if !sealed[after] {

@@ -187,7 +187,7 @@ func (r *replica) follow(lead bool) error {
 		if err != nil && !errors.Is(err, fs.ErrNotExist) {
 			return err
 		}
-		junk, broken := r.readSteps() // must come after hasName: once the file has been renamed, no more steps are appended to it, so readSteps misses none
+		junk, broken := r.readSteps() // must come after hasName: a renamed file gets no more steps, so readSteps then reads all of them
 		switch {
 		case err == nil && !named && r.reopen():
 			continue
@@ -279,7 +279,7 @@ func (r *replica) cut(junk int64) error {
 // sealed the segment, openPosition opens no file and reloads the checkpoint.
 func (r *replica) openPosition() error {
 	at := &r.image.at
-	unnamed := r.log.open() // the log is missing during a rotation, and remains missing if the process is killed during the rotation
+	unnamed := r.log.open() // the file is missing during a rotation, and after a rotation that was interrupted
 	if unnamed != nil && !errors.Is(unnamed, fs.ErrNotExist) {
 		return unnamed
 	}
