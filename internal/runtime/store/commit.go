@@ -178,9 +178,10 @@ func splitDropped(batch []*queuedStep) (valid, lost []*queuedStep) {
 	return valid, lost
 }
 
-// finishBatch ends the steps of a batch that the database has processed. It does not end the steps
-// that still need a flush, but returns them. If the committed records cannot be copied to the
-// recorder, the admitted calls are not sent, and their outcomes are recorded as failures.
+// finishBatch ends the steps of a batch that the database has processed. It returns the
+// steps that still need a flush; the caller must flush and end them. If the committed records
+// cannot be copied to the recorder, the admitted calls are not sent, and their outcomes are
+// recorded as failures.
 func (c *committer) finishBatch(steps []*queuedStep) (all unflushedSteps) {
 	unwritten := c.copyRecords(steps)
 	for _, s := range steps {
