@@ -60,7 +60,7 @@ func (e *Entry) IsRoutine() bool {
 	switch e.Event {
 	case "session opened", "session closed", "end", "closed", "continued":
 		return true
-	case "start": // the event of an operator's "start" command does not name a process
+	case "start": // an operator's "start" command is also recorded as a "start" event, but without a process
 		return e.Process != ""
 	}
 	return false

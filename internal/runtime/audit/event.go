@@ -46,9 +46,9 @@ type Conflict struct {
 	Time    time.Time `json:"time"`
 	Event   string    `json:"event"` // always "conflict"
 	Session string    `json:"session"`
-	Winner  string    `json:"winner,omitempty"` // most important conflicting net that still blocks calls; set only if some of the conflicting nets no longer do
+	Winner  string    `json:"winner,omitempty"` // most important conflicting net that still blocks calls; empty if Yields is empty or contains all of Nets
 	Nets    []NetName `json:"nets"`             // conflicting nets, most important first
-	Yields  []NetName `json:"yields"`           // conflicting nets that no longer block calls; all of them are advisory
+	Yields  []NetName `json:"yields"`           // advisory nets in Nets that no longer block calls
 }
 
 // A NetName identifies a net.

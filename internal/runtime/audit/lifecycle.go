@@ -25,7 +25,7 @@ type Policy struct {
 	Fields    []string  `json:"fields,omitempty"`    // argument fields that the nets read
 	Results   []string  `json:"results,omitempty"`   // result fields that the nets read
 	Maps      []string  `json:"maps,omitempty"`      // short hashes that identify the policy's map statements, which give calls additional names
-	Actions   []string  `json:"actions,omitempty"`   // names that contain a dot and occur in the nets; a call can get such a name from its tool and its argument "action"
+	Actions   []string  `json:"actions,omitempty"`   // names with a dot that occur in the nets; the argument "action" of a call can give it such a name, TOOL.ACTION
 	Rows      bool      `json:"rows,omitempty"`      // whether a net counts consecutive identical calls
 	Arguments string    `json:"arguments,omitempty"` // how arguments are recorded: "hash", "masked" or "full"
 }
@@ -45,10 +45,9 @@ type Session struct {
 	Process   string    `json:"process,omitempty"`
 }
 
-// A Removed event records that old records are about to be removed from a database. For each chain
-// that loses records, Chains contains the last record to be removed. For each chain that lost
-// records earlier and still has others, Chains contains the last record that was removed. The rest
-// of a chain begins after the record in Chains.
+// A Removed event records that old records are about to be removed from a database. For each chain,
+// Chains contains the last record removed by this or an earlier event; the rest of the chain begins
+// after it. Chains without removed records, and chains emptied by earlier events, are left out.
 type Removed struct {
 	Time    time.Time `json:"time"`
 	Event   string    `json:"event"`   // always "removed"

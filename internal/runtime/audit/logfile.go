@@ -22,7 +22,7 @@ type logFile struct {
 	file        *os.File // nil once the log is closed
 	quick       quickfile.File
 	head        head
-	pending     *pendingFile // file for the lines of a lease; nil if it is not open
+	pending     *pendingFile // receives the records during a lease; nil if it is not open
 	lease       lease
 	first       uint64 // number of the file's first line; 0 if the file is empty
 	closed      bool   // whether the last line marks the file as closed
@@ -103,8 +103,8 @@ func (l *logFile) readEnd(size int64) error {
 		return err
 	}
 	l.written = last.place()
-	// If lines were removed from the file while the log is open, keep the higher record number, so
-	// that the removal can be detected.
+	// If lines were removed from the file while the log was open, l.last keeps its higher record
+	// number, so that the removal can be detected.
 	if last.Seq > l.last.Seq {
 		l.last = l.written
 	}
@@ -188,10 +188,9 @@ func (l *logFile) noteShortage(n int) {
 	l.neededSpace = max(l.neededSpace, min(n, maxBuffer)+outcomeSpace)
 }
 
-// checkSpace is called before a write of n bytes. After a failed write, it returns an error until
-// the disk has room for a write of that size (but at most 1 MiB) and for a call's outcome.
-// Otherwise small records could be written although a decision would not fit. If the new write
-// needs at least that much space itself, it is not checked in advance.
+// checkSpace is called before a write of n bytes. If an earlier write did not fit on the disk,
+// checkSpace returns an error until l.neededSpace bytes are free. Otherwise small records could be
+// written although a decision would not fit. Writes of at least that size are not checked.
 func (l *logFile) checkSpace(n int) error {
 	if !l.regular || l.neededSpace <= n {
 		return nil

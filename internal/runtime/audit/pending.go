@@ -61,7 +61,7 @@ func openPendingFile(path string) (*pendingFile, error) {
 	return nil, fmt.Errorf("%s: %w", path+PendingSuffix, err)
 }
 
-// keep atomically adds lines after the pending lines, whose total size the caller passes. It
+// keep atomically appends new lines to the pending lines, which have the given total size. It
 // returns false if the new lines do not fit or the memory has been unmapped.
 func (r *pendingFile) keep(size int, lines []byte) bool {
 	return size+len(lines) <= pendingSize && withMapped(&r.mapped, func() {

@@ -51,9 +51,9 @@ type batch struct {
 // Stage adds s to the queue, after all steps staged earlier. s holds the records to store. A step
 // without records only waits for earlier steps.
 //
-// If these records or those of an earlier step cannot be stored, the queue calls undo, after the
-// undo functions of later steps. undo may be nil, and must not stage records. If Stage returns an
-// error, the error wraps [ErrUnrecorded], and undo is not called.
+// If the records of s or of an earlier step cannot be stored, the queue calls undo. Later steps are
+// undone first. undo may be nil, and must not stage records. If Stage returns an error, it wraps
+// [ErrUnrecorded], and undo is not called.
 func (q *queue) Stage(s *Staged, undo func()) error {
 	q.mu.Lock()
 	defer q.mu.Unlock()

@@ -21,7 +21,7 @@ func (l *logFile) open() (err error) {
 	if l.head, err = openHead(l.path); err != nil {
 		return err
 	}
-	l.size = -1 // makes resume read the end of the file, because no file has this size
+	l.size = -1 // no file has this size, so resume reads the end of the file
 	return l.withLock(l.join)
 }
 
@@ -128,8 +128,8 @@ func (l *logFile) reconcile(used int) (rest []byte, end Place) {
 
 // missingLines returns the pending lines that are missing from a log with the given end, and the
 // end of the log after these lines are appended. If the log already has other lines with the same
-// numbers, the returned lines get new numbers and hashes. Invalid data after the last valid pending
-// line is dropped; the last result is the size of that data.
+// numbers, the returned lines get new numbers and hashes. The last result is the size of invalid
+// data at the end of the pending lines, which is left out.
 func missingLines(lines []byte, at Place) (rest []byte, end Place, junk int) {
 	var all []Line
 	from := 0

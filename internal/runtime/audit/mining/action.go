@@ -19,7 +19,7 @@ type action struct {
 	principal string
 	values    []fieldValue
 	row       string // string that only identical calls share; empty if unknown
-	clock     int    // number of admissions and successes in the session up to this admission
+	clock     int    // number of events in the session up to the admission of this call, counting admissions and successes
 }
 
 // A callName is one of the names of a call: its tool, or an additional name given by a map entry of
@@ -51,8 +51,8 @@ func (a *action) value(field string) (string, bool) {
 	return "", false
 }
 
-// joined separates the two field names in a two-field key, and the two values of such a key. Field
-// names in rules cannot contain it.
+// joined is the separator in a two-field key, between the field names and between the two values.
+// Field names in rules cannot contain it.
 const joined = "\x00"
 
 // read sets a's values from the recorded arguments, or from their hashes if the arguments are not

@@ -23,10 +23,9 @@ type either struct {
 }
 
 // eithers returns the rules to test that require a success of A or alt before a call to B. It
-// leaves out rules that the survey refutes, because a session that it remembers has a call to B
-// before any success of A or alt. It also leaves out rules that could hold by chance (see
-// coveredByChance), unless all calls to the three tools have a field in common. more reports
-// whether rules are missing because there are more than maxEithers.
+// leaves out rules that one of the first sessions with B (see samples) refutes. It also leaves out
+// rules that could hold by chance (see coveredByChance), unless all calls to the three tools have a
+// field in common. more reports whether rules are missing because there are more than maxEithers.
 func (v *survey) eithers(least, tried int) (all []*either, more bool) {
 	for b, t := range v.tools {
 		if t.sessions < least {
@@ -56,10 +55,10 @@ type earlyTool struct {
 	early         uint64
 }
 
-// earlyTools returns the tools that could be A or alt in a rule about B. Such a tool succeeded
-// before B in some of the sessions with B that the survey remembers, but not in all sessions with
-// B. It was called in at least the given number of sessions. A call can have several names;
-// earlyTools leaves out a tool if some call was a call to both this tool and B.
+// earlyTools returns the tools to try as A or alt in a rule about tool B. Each was called in at
+// least the given number of sessions. It succeeded before B in some of the first sessions with B
+// (see samples), but not in all sessions with B. A tool is left out if any call was a call to both
+// this tool and B.
 func (v *survey) earlyTools(b, least int) (all []earlyTool) {
 	for a, t := range v.tools {
 		s := v.pairs[pair{a, b}]
@@ -191,9 +190,8 @@ func strongest(all []*either) (kept []*either) {
 	return kept
 }
 
-// implied reports whether the rule follows from other rules. It does if B requires another call
-// that requires A or alt. It also does if another "or" rule for B names two calls, each of them A,
-// alt, or a call that requires A or alt.
+// implied reports whether the rule follows from others. For example, "A or alt before B" follows
+// from "A before C" and "C before B".
 func (e *either) implied(held map[pair]bool, all []*either) bool {
 	stands := func(n int) bool {
 		return n == e.a || n == e.alt || held[pair{e.a, n}] || held[pair{e.alt, n}] ||

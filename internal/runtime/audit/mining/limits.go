@@ -101,8 +101,8 @@ func (m *Miner) daily(n int, t toolStats) (out Proposal, perDay int) {
 }
 
 // ceiling returns the highest number of calls in a histogram, and the number of observations with
-// that many calls. The last result is the chance that none of these observations has another call,
-// assuming the same probability of another call as after fewer calls.
+// that many calls. The last result is the chance that all of these observations stopped there by
+// accident.
 func ceiling(counts map[int]int) (most, reached int, how chance) {
 	for n := range counts {
 		most = max(most, n)

@@ -167,7 +167,8 @@ func (m *Miner) alternative(e *either, tried int) Proposal {
 }
 
 // clause returns the part of a rule after the names of the calls, such as " once" or " with same
-// id". It also returns an explanation of this part for the proposal's description. c may be nil.
+// id". It also returns an explanation of this part for the proposal's description. c is nil if the
+// rule has no "with same" clause.
 func (c *candidate) clause(each bool, call string) (clause, said string) {
 	if !each {
 		clause = " once"

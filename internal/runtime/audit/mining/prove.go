@@ -86,9 +86,9 @@ func (m *Miner) replay(ctx context.Context, r *Report) (wrong map[int]string, er
 	return wrong, nil
 }
 
-// ignoredReasons lists reasons why a decision cannot be compared with the record. These do not
-// count against a proposal: the first concerns sessions that began before the log, which mining
-// ignores, and the second concerns calls that waited for approval.
+// ignoredReasons lists reasons why a decision cannot be compared with the record. They do not count
+// against a proposal, because they concern sessions that began before the log, or calls that waited
+// for approval.
 var ignoredReasons = []string{replay.BeforeFirst, replay.MovedMeanwhile}
 
 // blame records the given reason for each proposal with a net that the callback selects. If the

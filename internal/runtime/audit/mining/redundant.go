@@ -100,7 +100,7 @@ func (r *Report) dropOpening(source policy.Source) error {
 
 // dropProved drops rules that the policy provably enforces without them.
 func (r *Report) dropProved(ctx context.Context, source policy.Source) error {
-	text, at := "", []int{-1} // at[n] is the index of the proposal with the claim on line n of text
+	text, at := "", []int{-1} // at[n] is the index of the proposal whose claim is line n of the text, counting from 1
 	for i, p := range r.Proposals {
 		for _, c := range p.claims {
 			text += c + "\n"
@@ -140,9 +140,9 @@ func errorsElsewhere(report check.Report) diag.List {
 
 // complaints returns the first complaint of package check about each proposal, keyed by the
 // proposal's index. The argument before is the number of errors in the existing rules without the
-// proposals. If there are more errors in the existing rules with the proposals, and no complaints
-// about the proposals, complaints blames the last proposal. It then quotes the first error in the
-// existing rules, which can be an older one.
+// proposals. If the proposals cause more errors there, but get no complaints themselves, complaints
+// blames the last proposal and quotes the first error in the existing rules, which can be an older
+// one.
 func (r *Report) complaints(ctx context.Context, source policy.Source, before int) (map[int]string, error) {
 	report, err := checkWith(ctx, source, r.lines())
 	if err != nil {

@@ -65,8 +65,7 @@ type Proposal struct {
 // ranks maps each kind of proposal to its rank. The report lists lower ranks first.
 var ranks = map[string]int{"value": 0, "order": 0, "taint": 1, "budget": 2, "row": 3}
 
-// rank returns the rank of the proposal. A limit above the observed maximum comes just after the
-// other proposals of its kind.
+// rank returns the rank of the proposal's kind, plus one for a limit above the observed maximum.
 func (p *Proposal) rank() int {
 	if p.Chance >= 1 {
 		return ranks[p.Kind] + 1

@@ -7,7 +7,7 @@ type session struct {
 	process string
 	partial bool // whether the session began before the log
 	early   bool // whether the session was opened before the complete part of the log; such a session is partial
-	resumed bool // whether the session is assumed to be partial until its first admitted call is read; a complete session begins with call 1
+	resumed bool // whether the session might have begun before the log; it is treated as partial until the number of its first admitted call shows whether it did (call 1 begins a session)
 	calls   map[uint64]*action
 	clock   int // number of events so far
 

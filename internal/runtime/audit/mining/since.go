@@ -37,8 +37,8 @@ func (v *invalidatorVisitor) admit(s *session, a *action) {
 }
 
 // check is called for each call to B. It marks the rule as refuted if a call to C is in flight, or
-// has ended since the last successful call to A began. Otherwise, if C was called after a success
-// of A, it adds the events since the previous call to B to the rule's statistics.
+// if no call to A has succeeded that began after the last call to C ended. Otherwise it updates the
+// rule's statistics.
 func (of *invalidator) check(s *session) {
 	state := s.invalidatorState(of)
 	c := s.tools[of.c]

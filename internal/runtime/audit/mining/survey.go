@@ -12,7 +12,7 @@ import (
 
 // A pairStats holds the statistics of a pair of tools, A and B.
 type pairStats struct {
-	notOnce, notEach bool // whether a session with both A and B refutes the rule "A before B once" or "A before B", respectively; notOnce is also true if shared is; notEach is incomplete once notOnce is true
+	notOnce, notEach bool // whether a session with both A and B refutes the rule "A before B once" or "A before B", respectively; a call to both tools refutes the first rule; notEach is valid only while notOnce is false
 	shared           bool // whether any call was a call to both A and B; a call can have several names
 	sessions         int  // number of sessions with both A and B, counted while notOnce is false
 	once, each       chance
@@ -190,8 +190,7 @@ func (v *survey) end(s *session) {
 const samples = 64
 
 // addPair adds a session with both A and B to the statistics of the pair. Sessions with B but not A
-// are not added; alwaysBefore finds them by comparing the number of added sessions with the number
-// of all sessions with B.
+// are not added; alwaysBefore takes them into account.
 func (v *survey) addPair(p pair, a, b *toolState) {
 	s := v.of(p)
 	early := a.before(b)
@@ -252,8 +251,7 @@ func (v *survey) needed(p pair) chance {
 	return presentByChance(b, v.tools[p.a].held-b, v.sessions-b)
 }
 
-// minToolsForOpening is the number of frequently used tools that a log must exceed before
-// [survey.opens] returns true.
+// If a log has at most minToolsForOpening frequently used tools, [survey.opens] returns false.
 const minToolsForOpening = 5
 
 // shared returns the sorted names of the fields that are present in every call to each of the

@@ -19,10 +19,10 @@ type candidate struct {
 	out         bool // whether the rule is refuted, because some call to B had no earlier success of A or alt with the same value
 	notEach     bool
 	sessions    int
-	once, each  chance // chance that successful calls to A and alt have all values of B by accident, and chance that one of them then also succeeds again before each further call to B with the same value
-	hits, tries int    // number of sessions where the first value of B also occurred in another session, in a successful call to A or alt, and number of sessions checked for this
+	once, each  chance // chance that, by accident, A or alt succeeded with each value of B; and chance that one of them then succeeded again before each further call to B with the same value
+	hits, tries int    // tries is the number of sessions that were compared with another one; hits is the number of these whose first value of B occurred in the other session, in a successful call to A or alt
 
-	drawn, early, altEarly int       // number of values in calls to B, counting equal values in a session once; number of these that an earlier successful call to A also had; and the same number for alt
+	drawn, early, altEarly int       // number of distinct values in calls to B, summed over the sessions; number of these that A had succeeded with, and number that alt had
 	fields                 fieldPair // statistics that show whether a two-field key needs both fields
 }
 
@@ -80,7 +80,7 @@ func (m *matchVisitor) admit(s *session, a *action) {
 			}
 		}
 	}
-	for _, n := range a.names { // in a separate loop, because the candidates must be compared only with values of earlier calls
+	for _, n := range a.names { // only now, because the loop above compares values with those of earlier calls
 		for _, f := range m.fields(n.tool, a) {
 			v := s.value(fieldKey{n.tool, f.field}, f.value)
 			v.made++
@@ -123,8 +123,8 @@ func (m *matchVisitor) match(s *session, a *action, c *candidate, first bool) {
 	}
 }
 
-// countValue counts a value that is new among the session's calls to B. The arguments tell whether
-// A and alt have succeeded with this value.
+// countValue counts a value that no earlier call to B in the session had. The arguments report
+// whether A and alt have succeeded with it.
 func (c *candidate) countValue(inA, inAlt bool) {
 	c.drawn++
 	if inA {
@@ -135,9 +135,9 @@ func (c *candidate) countValue(inA, inAlt bool) {
 	}
 }
 
-// inOtherSession looks up a value in the last session, other than s, that used the field. The first
-// result reports whether such a session exists, the second whether a successful call in it had the
-// value.
+// inOtherSession looks up a value in the last session that used the field, apart from s. The first
+// result reports whether such a session is known. The second reports whether a successful call in
+// it had the value.
 func (m *matchVisitor) inOtherSession(s *session, key fieldKey, value string) (found, hit bool) {
 	of := stateOf(m.recent, key)
 	known := of[0].values

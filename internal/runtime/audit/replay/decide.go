@@ -47,10 +47,10 @@ func (r *Replay) decide(record *trail.Record, e *trail.Entry) {
 	r.compare(record, e, s, &v, gone)
 }
 
-// ask decides on a recorded call under the replayed policy. The last two arguments report whether
-// the record names an approval request, and whether the call was admitted. If both are true, ask
-// approves the call when the policy requires approval. The call fires transitions only if it was
-// admitted and the replayed policy allows it too.
+// ask decides on a recorded call under the replayed policy. If the policy requires approval, ask
+// grants it only if the record names an approval request and the call was admitted; the last two
+// arguments report this. The call fires transitions only if it was admitted and the replayed policy
+// allows it too.
 func (r *Replay) ask(state *gate.State, c gate.Call, approved, admit bool) (v verdict) {
 	r.prepared.Reset(r.policy, &c)
 	d, delta := r.prepared.Decide(state, nil)
@@ -132,11 +132,10 @@ func (r *Replay) compare(record *trail.Record, e *trail.Entry, s *session, v *ve
 	}
 }
 
-// agrees reports whether the replayed decision equals the recorded one. The parameter samePolicy
-// reports whether the record was made under the replayed policy. If so, and unless a person was
-// asked, agrees also compares the kind of the refusal, all verdicts, and the decision that nets in
-// shadow mode would have made. A recorded refusal of kind [gate.KindStateChanged] agrees with any
-// decision that does not allow the call.
+// agrees reports whether the replayed decision equals the recorded one. If the record was made
+// under the replayed policy (samePolicy), and no person was asked, agrees also compares the kind of
+// the refusal, all verdicts, and the decision that nets in shadow mode would have made. A recorded
+// refusal of kind [gate.KindStateChanged] agrees with any decision that does not allow the call.
 func (r *Replay) agrees(e *trail.Entry, v *verdict, samePolicy bool) bool {
 	was := recordedDecision(e)
 	switch {
@@ -192,8 +191,8 @@ func (r *Replay) unknownReason(e *trail.Entry, s *session, v *verdict, gone map[
 	return ""
 }
 
-// takenOut reports whether the replay has deactivated the net in the session. It returns false for
-// a net that an operator has deactivated.
+// takenOut reports whether the net was deactivated in the session by the replay, not by an
+// operator.
 func (r *Replay) takenOut(s *session, i int) bool {
 	active := false
 	s.withParts(func(state *gate.State) { active = state.Nets[i].Active })

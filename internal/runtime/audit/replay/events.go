@@ -57,9 +57,9 @@ func (r *Replay) Add(record *trail.Record, e *trail.Entry) {
 
 var outcomes = map[string]gate.Outcome{"success": gate.Success, "failure": gate.Failure, "unknown": gate.Unknown}
 
-// load stores the description of a policy, as recorded in the log. The description shows which
-// values are recorded for calls under that policy. If the recorded policy is the replayed one, load
-// also updates the set of active nets.
+// load stores the description of a policy from the log. The description shows the values that are
+// recorded for calls under that policy. If it is the replayed policy, load also updates the set of
+// active nets.
 func (r *Replay) load(e *trail.Entry) {
 	set := func(list []string) map[string]bool {
 		m := map[string]bool{}
@@ -116,7 +116,7 @@ func (r *Replay) toggle(net string, on bool, at time.Time) {
 	for _, s := range all {
 		s.withParts(func(state *gate.State) { state.Apply(r.policy.Tick(state, at)) })
 	}
-	for _, s := range all { // in a separate loop, so that Tick does not start the clock of a shared net that has just been reactivated
+	for _, s := range all { // only now, so that Tick does not start the clock of a shared net that has just been reactivated
 		s.withParts(func(state *gate.State) { r.switchIn(state, net, on) })
 	}
 }

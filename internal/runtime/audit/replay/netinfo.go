@@ -43,8 +43,8 @@ func anyMatch(tools []gate.Tool, names map[string]gate.Name) bool {
 }
 
 // affectedBy returns the reason why the net cannot be evaluated for a call whose record lacks some
-// names, or "" if the net does not depend on these names. The argument holds the names that the
-// call might have, each with the reason why the record does not show it.
+// names, or "" if it can. The argument maps each of these names to the reason why the record lacks
+// it. The empty name stands for any name.
 func (n *netInfo) affectedBy(missing map[string]string) string {
 	for name, why := range missing {
 		if name == "" || n.always || anyMatch(n.mentions, map[string]gate.Name{name: {}}) {

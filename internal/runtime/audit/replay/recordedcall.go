@@ -135,8 +135,8 @@ func (a amountReader) Value(_ *gate.Call, number int) ([]byte, bool) {
 	return []byte(of.Amount), of.Amount != ""
 }
 
-// sumOf returns the key in recordedCall.values for the amount in a field. The field's hashed values
-// have the field's name as their key.
+// sumOf returns the key in recordedCall.values for the amount in a field. The key differs from that
+// of the field's hashed values.
 func sumOf(field string) string { return "sum of " + field }
 
 // read makes the recorded values available to the rebuilt nets.

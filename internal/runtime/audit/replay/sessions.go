@@ -18,7 +18,7 @@ type session struct {
 	closed   bool
 	partial  bool            // whether the session might have been opened before the log begins
 	early    bool            // whether the session was opened too early for a complete replay: before the log became complete, or by a process whose policy is unknown because the log lacks its beginning; such a session is partial
-	resumed  bool            // whether the session is assumed to be partial until its first admitted call is replayed; a complete session begins with call 1
+	resumed  bool            // whether the session might have been opened before the log begins; it is treated as partial until the number of its first admitted call shows whether it was (call 1 begins a session)
 	policies map[string]bool // policies that decided on the session's calls
 	first    bool            // whether an admitted call has been replayed
 }

@@ -98,7 +98,7 @@ func (r *Replay) checkTracked(e *trail.Entry, s *session, v *verdict) {
 	switch {
 	case was == "allow" && v.decision != "allow":
 	case e.Kind == string(gate.KindStateChanged), e.Kind == string(gate.KindApproval), was == "ask":
-		return // different verdicts are harmless, because this call fires no transitions; other calls can change the nets while a person is being asked
+		return // harmless: the nets may have changed while a person was being asked, and this call fires no transitions
 	case was == v.decision || s.anyMissed():
 		if slices.Equal(r.verdictLines(r.withoutMissed(s, e.Nets)), r.verdictLines(r.withoutMissed(s, v.nets))) {
 			return

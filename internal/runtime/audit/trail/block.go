@@ -64,6 +64,6 @@ var (
 	errLong    = errors.New("it is too long for an audit record")
 )
 
-// maxLine is the size in bytes above which a line may be rejected as too long. Valid lines are
+// A line of more than maxLine bytes may be rejected, to limit the memory use. Valid lines are
 // shorter.
 const maxLine = 5 << 20

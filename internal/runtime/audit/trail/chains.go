@@ -76,7 +76,7 @@ type chainVerifier struct {
 	report   *Report
 	removals *removals
 	ends     map[string]audit.Place // end of each chain, keyed by writer
-	named    map[audit.Head]string  // last records of chains, as named by other chains; the value is the writer of the naming chain
+	named    map[audit.Head]string  // records that other chains name as the last ones of their chains, each with the writer of the chain that names it
 }
 
 // addFault adds a fault in the writer's chain to the report.
@@ -84,9 +84,9 @@ func (v *chainVerifier) addFault(writer string, seq uint64, what string) {
 	v.report.Faults = append(v.report.Faults, Fault{Writer: writer, Seq: seq, What: what})
 }
 
-// verify verifies the chain of one writer, and collects the ends of other chains that this chain
-// names. It begins after the removed records. Once all chains have been read, checkStart verifies
-// that their removal was recorded.
+// verify verifies the chain of one writer, beginning after the removed records. It collects the
+// records that this chain names as the ends of other chains. checkStart later verifies that the
+// removal was recorded.
 func (v *chainVerifier) verify(ctx context.Context, writer string) error {
 	last := v.removals.assumed[writer]
 	defer func() { v.ends[writer] = last }()
@@ -133,9 +133,9 @@ func (v *chainVerifier) checkStart(writer string) {
 	v.addFault(writer, 1, fmt.Sprintf("records 1 to %d are missing: no record of their removal exists", from.Seq))
 }
 
-// checkEnd verifies the end of a chain, given the record that another chain names as the last one
-// in this chain. It adds a fault unless the record exists unchanged or its removal was recorded.
-// The last argument is the writer of the other chain.
+// checkEnd verifies that a chain contains a record unchanged, or that the record's removal was
+// recorded; otherwise it adds a fault. Another chain, written by the given writer, names the record
+// as the last of this chain.
 func (v *chainVerifier) checkEnd(ctx context.Context, h audit.Head, by string) error {
 	may, why := v.removals.covers(h)
 	last, ok := v.ends[h.Writer]

@@ -51,11 +51,11 @@ func (q *verifyQueue) drain() {
 	}
 }
 
-// check verifies a block of lines, given the position of the record before the block. Earlier
-// versions wrote lines without hashes. Such lines cannot be verified, and are accepted only before
-// the first line with a hash. The parameter linked reports whether a line with a hash has already
-// been read. The parameter head is the position of the record that the log's head file names. A
-// record with the same number must have the same hash.
+// check verifies a block of lines, given the position of the record before the block. Lines without
+// hashes, as written by earlier versions, are accepted only before the first line with a hash. The
+// parameter linked reports whether a line with a hash has already been read. The parameter head is
+// the position of the record that the log's head file names. If the block contains this record, its
+// hash must be the same.
 func check(block []byte, before audit.Place, linked bool, head audit.Place) (r blockResult) {
 	r.block = block
 	buf := make([]byte, 0, 1<<10)

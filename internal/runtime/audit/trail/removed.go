@@ -36,7 +36,7 @@ func (d Database) Removed(ctx context.Context) (*Removed, error) {
 func CompleteSince(ctx context.Context, s Source) (time.Time, error) {
 	d, ok := s.(Database)
 	if !ok {
-		return time.Time{}, nil // the number of a file's first record shows whether records were removed
+		return time.Time{}, nil // for a file, the number of the first record shows whether records were removed
 	}
 	r, err := d.Removed(ctx)
 	return r.CompleteSince(), err
