@@ -35,8 +35,8 @@ func isAlias(p *Pattern, text string, n int) bool {
 // `terraform destroy` to `apply -destroy`.
 var equivalents = map[string][2]string{"terraform destroy": {"apply", "-destroy"}, "tofu destroy": {"apply", "-destroy"}, "terragrunt destroy": {"apply", "-destroy"}}
 
-// isEquivalent reports whether the subcommand sub with the arguments rest means the same as the
-// subcommand of the pattern p; see equivalents.
+// isEquivalent reports whether a subcommand with the given arguments is listed in equivalents as
+// having the same meaning as the subcommand of the pattern p.
 func isEquivalent(p *Pattern, sub arg, rest []arg) bool {
 	other, ok := equivalents[p.name.text+" "+p.operands[0].text]
 	return ok && sub.kind == literal && sub.text == other[0] && slices.ContainsFunc(rest, func(a arg) bool {

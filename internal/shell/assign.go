@@ -43,8 +43,8 @@ func (r *expander) assign(a *syntax.Assign, straight bool) (value arg) {
 	return value
 }
 
-// value interprets the value of an assignment. Shells do not split such a value into words. For an
-// unknown number, such as $((n+1)) or $?, value returns the literal 0.
+// value interprets the value of an assignment, which shells do not split into words. It returns the
+// literal 0 for numbers that are known only when the script runs, such as $((n+1)) or $?.
 func (r *expander) value(w *syntax.Word) arg {
 	if p, _ := onlyExpansion(w); p != nil {
 		if a, ok := r.vars.valueOf(p, true); ok {

@@ -66,9 +66,9 @@ func (r *reader) readBuiltin(name string, args []arg) bool {
 // currentShellBuiltins holds the builtins that run another builtin in the current shell.
 var currentShellBuiltins = setOf("command builtin eval")
 
-// isOutside reports whether a builtin that the command with index i runs is outside the shell: it
-// runs in a separate process, as in `env cd /`, and cannot affect the shell. A builtin run by a
-// nested shell is not outside, because it affects that shell.
+// isOutside reports whether a builtin that r.commands[i] runs is in a separate process, as in `env
+// cd /`, and cannot affect the shell. It returns false if a nested shell runs the builtin, because
+// the builtin affects that shell.
 func (r *reader) isOutside(i int) bool {
 	for ; i >= 0; i = r.commands[i].by {
 		switch c := &r.commands[i]; {
@@ -175,7 +175,7 @@ func (r *scope) readTest(args []arg) {
 	}
 }
 
-// readShellOptions interprets the arguments of set or shopt. The string letters contains the
+// readShellOptions interprets the arguments of set or shopt. Its first parameter lists the
 // one-letter options that change how the shell reads the rest of the script.
 func (r *scope) readShellOptions(letters string, args []arg) {
 	for _, a := range args {

@@ -75,9 +75,9 @@ var (
 	helpExceptions = setOf("run exec bisect submodule filter-branch compose debug attach alias extension plugin")
 )
 
-// asksHelp reports whether the command only prints help. It is true only for a program in
-// helpPrograms with a subcommand not in helpExceptions, and only if --help is the only option and
-// the last argument. For terraform and tofu, -help is the same as --help.
+// asksHelp reports whether the command only prints help. The program must be in helpPrograms, and
+// the subcommand must not be in helpExceptions. The last argument must be --help, and there must be
+// no other options. For terraform and tofu, -help is the same as --help.
 func (c *command) asksHelp(sub string, args []arg) bool {
 	n := len(args) - 1
 	return n >= 0 && helpPrograms[c.name] && !helpExceptions[sub] && (args[n].text == "--help" || args[n].text == "-help" && (c.name == "terraform" || c.name == "tofu")) &&

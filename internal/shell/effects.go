@@ -64,7 +64,7 @@ var setters = setOf("read mapfile readarray getopts unset")
 var otherSetters = setOf(`eval source . trap alias unalias let declare typeset local export readonly enable exec command builtin fc bind emulate print vared integer
 	float zparseopts setopt unsetopt functions autoload zmodload noglob nocorrect`)
 
-// addCommand adds to c the variables that a simple command with the given words may change.
+// addCommand records in c which variables a simple command with the given words may change.
 func (v *variables) addCommand(c *effectSet, args []*syntax.Word) {
 	if len(args) == 0 {
 		return

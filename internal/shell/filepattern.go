@@ -77,9 +77,9 @@ func (p *FilePattern) matchesArg(at arg) Outcome {
 	return couldBe(p.glob, text, tail)
 }
 
-// matchesPath matches the pattern, whose glob must contain a slash, against a path with an unknown
-// part in the middle. If the unknown part follows the last known slash, it is assumed to contain no
-// other slash.
+// matchesPath matches the pattern against a path with an unknown part in the middle. If the unknown
+// part is in the file name, it is assumed to contain no slash. The pattern's glob must contain a
+// slash.
 func (p *FilePattern) matchesPath(at arg) Outcome {
 	glob := strings.TrimPrefix(p.glob, "~/")
 	if _, after, ok := strings.Cut(at.tail, "/"); ok && matchesSuffix(glob, after) {
@@ -118,8 +118,8 @@ func couldBe(glob, text, tail string) Outcome {
 	return NoMatch
 }
 
-// compatible reports whether has, which is [strings.HasPrefix] or [strings.HasSuffix], returns true
-// for the two strings in either order.
+// compatible reports whether the given function returns true for the two strings in either order.
+// With [strings.HasPrefix], for example, this means that one string begins with the other.
 func compatible(a, b string, has func(string, string) bool) bool { return has(a, b) || has(b, a) }
 
 // outputExtensions lists the extensions of files that hold command output.

@@ -19,14 +19,14 @@ type fileRule struct {
 	where   string // options that name the working directory
 	script  string // options whose value is the pattern or script; if one is given, no operands are skipped
 	writing string // options that make the program write the files named by its operands
-	instead bool   // whether an option listed in writing makes the files named by operands count only as written, not also as read, as with sed -i
+	instead bool   // if an option listed in writing is given, the files named by operands count as written but not as read, as with sed -i
 	valued  string // options whose value is a file to write
 	sources string // options whose value is a file to read
 	behind  string // options whose value may contain @ or <, followed by the name of a file to read
 	words   bool   // a single dash introduces a whole option name, not a group of letters
 	unnamed string // comma-separated rows that describe when the program writes files not named by any argument; see [withRows]
 	dry     string // options that request a dry run
-	rewrite string // subcommands, such as rm in git rm, whose operands name files to write; ignored unless one of the rows matches the command
+	rewrite string // subcommands, such as rm in git rm, whose operands name files to write; used only if the command matches one of the rows
 	shows   string // subcommands, such as show in git show, whose operands name files to read, with or without a prefix such as HEAD:
 	rows    []unnamedWrite
 }
@@ -106,9 +106,9 @@ func (f *fileRule) writesUnnamed(operands, options []arg) bool {
 
 // An unnamedWrite describes arguments that make a command write files not named by any argument.
 type unnamedWrite struct {
-	subs    []string // first operands of the command, such as a subcommand
-	needs   int      // minimum number of further operands
-	alone   bool     // whether further operands are forbidden
+	subs    []string // operands at the start of the command, such as a subcommand
+	needs   int      // minimum number of operands after subs
+	alone   bool     // whether operands after subs are forbidden
 	options string   // if not empty, the command must have one of these options
 	without string   // the command must have none of these options or operands
 }
@@ -124,12 +124,12 @@ func (row *unnamedWrite) describes(operands, options []arg) bool {
 	return row.options == "" || matchesAny(options, row.options)
 }
 
-// withRows parses the unnamed field of each entry, stores the result in the field rows, and returns
-// the table. The unnamed field contains comma-separated rows, which describe commands that write
-// files. A row lists the first operands of a command. Each + requires a further operand, and =
-// forbids further operands. The word * has no effect. If the row contains options, the command must
-// have one of them. The command must not have an option or operand that follows an exclamation mark
-// in the row.
+// withRows parses the unnamed field of each entry, stores the result in the rows field, and returns
+// the table. The unnamed field contains comma-separated rows, each of which describes a command
+// that writes files not named by any argument. Words such as "install" are the first operands of
+// the command. Each + requires another operand, and = forbids other operands. If the row contains
+// options, the command must have one of them. It must not have any option or operand that is
+// preceded by an exclamation mark in the row. The word * is ignored.
 func withRows(table map[string]fileRule) map[string]fileRule {
 	for name, f := range table {
 		for text := range strings.SplitSeq(f.unnamed, ",") {
@@ -160,8 +160,8 @@ func withRows(table map[string]fileRule) map[string]fileRule {
 }
 
 // split separates operands from options. It records the files named by the values of options, and
-// by operands such as of=x. The result elsewhere reports whether an option makes the program work
-// in a directory for temporary files.
+// by operands such as of=x. It also reports whether an option makes the program work in a directory
+// for temporary files.
 func (f *fileRule) split(r *findings, args []arg) (operands, options []arg, elsewhere bool) {
 	ended := false
 	for i := 0; i < len(args); i++ {
@@ -203,9 +203,9 @@ func (f *fileRule) takesValue(name string) bool {
 }
 
 // findValueLetter returns the first option that takes a value in a group of option letters, such as
-// -xzf. It also returns the rest of the argument, and reports whether this is the option's value.
-// The result is true if the rest is not empty or the argument is not fully known. If no option
-// takes a value, the returned name is the whole group.
+// -f in -xzf. It also returns the rest of the argument, and reports whether this is the option's
+// value, that is, whether it is not empty or not fully known. If no option takes a value, the
+// returned name is the whole group.
 func (f *fileRule) findValueLetter(a arg) (name string, value arg, with bool) {
 	for i := 1; i < len(a.text); i++ {
 		if name = "-" + a.text[i:i+1]; f.takesValue(name) {
@@ -218,8 +218,7 @@ func (f *fileRule) findValueLetter(a arg) (name string, value arg, with bool) {
 }
 
 // readValue interprets the value of an option. If the value names a file, readValue records the
-// file. elsewhere reports whether the option makes the program work in a directory for temporary
-// files.
+// file. It reports whether the option makes the program work in a directory for temporary files.
 func (f *fileRule) readValue(r *findings, name string, value arg) (elsewhere bool) {
 	switch {
 	case hasWord(f.valued, name):

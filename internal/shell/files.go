@@ -14,13 +14,12 @@ type fileUse struct {
 	system   set  // base names of files written to the system's program directories
 	unknown  bool // a redirection writes to a file whose name is not literal
 
-	// A later command may act on a file that the script has written, such as a test, a hook, a
-	// module or a configuration file, even if no argument names the file. The following fields keep
-	// track of such files.
+	// A command may act on a file that no argument names, such as a test, a hook, a module or a
+	// configuration file. The following fields describe such files if the script has written them.
 	writing bool  // the current list of commands writes a file
 	obeying bool  // a program may act on a written file that no argument names
 	git     bool  // git may act on a written file that no argument names
-	after   int   // number of commands read when the first file that a program may act on was written, plus one; 0 if no such file was written
+	after   int   // 1 plus the number of commands read before the script first wrote a file that a program may act on; 0 if it wrote no such file
 	dashed  bool  // the script creates a file whose name a program may take for an option
 	loops   bool  // the script has a loop or a function, so any command may run before and after any other
 	texts   []arg // here documents and here strings in the current list
@@ -44,10 +43,9 @@ var gitFiles = regexp.MustCompile(`(^|/)(\.git|\.gitattributes|\.gitmodules|\.gi
 func isGitFile(name string) bool { return gitFiles.MatchString(path.Clean(name)) }
 
 // The following variables describe project files that no program runs as code; see isSource.
-// sourceExtensions omits the extensions of programming languages, because an interpreter or go test
-// may run a file that no argument names. namesTool matches files that configure a tool, although
-// their extension is in sourceExtensions. ofProject matches further files, such as CI workflows,
-// editor settings and ignore files.
+// sourceExtensions omits programming languages, because an interpreter or go test may run a file
+// that no argument names. namesTool matches exceptions, such as package.json, that configure a
+// tool. ofProject matches further files, such as CI workflows, editor settings and ignore files.
 var (
 	sourceExtensions = setOf(`.sql .css .scss .less .html .json .jsonc .yml .yaml .xml .proto .graphql .svg .tf .tfvars .dockerfile .snap`)
 	namesTool        = regexp.MustCompile(`(^|/)(\.[^/]*|package\.json|composer\.json|[a-z]+file\.ya?ml|[^/]*[.-](config|conf|setup|rc)\.[a-z]+|config\.(ya?ml|json))$`)
@@ -68,9 +66,9 @@ func isSource(name string) bool {
 // as in `cd /; bash dev/stdin`.
 var relativeDevices = regexp.MustCompile(`^(\.\./)*(dev/(std(in|out|err)|fd|tty|pts|null|zero|full|u?random|tcp|udp|shm)|proc/(self|thread-self|[0-9]+))(/|$)`)
 
-// isDevice reports whether arg names anything in /dev or /proc, such as /dev/null or of=/dev/sda. A
-// relative path counts if it may name a device, such as dev/stdin. Other files in a directory
-// called dev or proc do not count.
+// isDevice reports whether arg names anything in /dev or /proc, such as /dev/null or of=/dev/sda.
+// It also accepts the relative paths of common devices, such as dev/stdin, because the current
+// directory may be the root.
 func isDevice(arg string) bool {
 	if _, value, ok := strings.Cut(arg, "="); ok && isDevice(value) {
 		return true

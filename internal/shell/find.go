@@ -40,9 +40,9 @@ func execEnd(args []arg) int {
 	return len(args)
 }
 
-// replaceMark returns a copy of args with an unknown part in place of each mark, such as {}. In an
-// argument with several marks, the unknown part reaches from the first mark to the last. If named
-// is true, an argument that begins with a mark becomes a file name that cannot look like an option.
+// replaceMark returns a copy of args with an unknown part in place of each mark, such as {}. If an
+// argument contains several marks, everything from the first to the last is unknown. If named is
+// true, an argument that begins with a mark becomes a file name that cannot look like an option.
 func replaceMark(args []arg, mark string, named bool) []arg {
 	out := make([]arg, len(args))
 	for i, a := range args {
@@ -95,8 +95,8 @@ func readXargs(args []arg, names bool) (p plan) {
 }
 
 // findsNames reports whether the file names that find prints or passes to a command cannot look
-// like options. Each name begins with one of find's starting points, so findsNames checks those.
-// They precede the expression.
+// like options. It checks the starting points among the arguments of find, because each file name
+// begins with one of them.
 func findsNames(args []arg) bool {
 	if slices.ContainsFunc(args, func(a arg) bool { return a.kind == anything || a.text == "-files0-from" }) {
 		return false
@@ -139,8 +139,7 @@ func (r *reader) pipesNames() bool {
 	return n == r.pipe.elements
 }
 
-// isRunBy reports whether the command with index runner runs the command with index i, directly or
-// through other commands.
+// isRunBy reports whether commands[runner] runs commands[i], directly or through other commands.
 func isRunBy(commands []command, i, runner int) bool {
 	for i >= 0 && i != runner {
 		i = commands[i].by

@@ -38,9 +38,9 @@ type findings struct {
 	textInput bool         // standard input is a here document or a here string
 }
 
-// addDoubt records that the current part of the script was not fully understood. The given reach
-// describes the commands that are affected. Under [Options.Strict], all commands are affected.
-// Otherwise, a part of the script that might not run never affects all commands.
+// addDoubt records that the current part of the script was not fully understood, and which commands
+// this affects. Under [Options.Strict], it affects all commands. Otherwise, a part of the script
+// that might not run never affects all commands.
 func (f *findings) addDoubt(what string, reach reach) {
 	switch {
 	case f.strict:
@@ -70,9 +70,10 @@ func (f *findings) doubtStrict(what string) { f.addDoubt(what, strict) }
 // in a file. It affects other commands only under [Options.Strict].
 func (f *findings) doubtMild(what string) { f.addDoubt(what, mild) }
 
-// doubtText records that a program may run any command named in args, which are not parsed. If
-// f.input is true, or standard input is a here document or here string, the program may also run
-// any command named in the script. If an argument is a process substitution, any command may run.
+// doubtText records that a program may run any command named in args, which are not parsed. If the
+// program's standard input may come from the script, for example through a pipe or a here document,
+// the program may also run any command named in the script. If an argument is a process
+// substitution, any command may run.
 func (f *findings) doubtText(what string, args ...arg) {
 	if slices.ContainsFunc(args, func(a arg) bool { return a.pipe }) {
 		f.doubtAll(what)
@@ -150,9 +151,8 @@ func (f *findings) setStatement(s *syntax.Stmt) {
 	}
 }
 
-// readProgramInput records that an interpreter reads an unknown program from standard input. If
-// f.input is false, and the interpreter has no arguments or reads a here document or here string,
-// readProgramInput calls [findings.doubtText]. Otherwise, any command may run.
+// readProgramInput records that an interpreter with the given arguments reads an unknown program
+// from standard input.
 func (f *findings) readProgramInput(args []arg) {
 	if f.textInput && !f.input || !f.input && len(args) == 0 {
 		f.doubtText("a program that is read from standard input", args...)
@@ -216,11 +216,11 @@ func (f *findings) dropPending(args []arg) []arg {
 	return slices.DeleteFunc(slices.Clone(args), f.isPending)
 }
 
-// foreignScript describes a [doubt] about a script for a shell whose language is not parsed.
+// foreignScript describes a script for a shell whose language is not parsed.
 const foreignScript = "a script in another shell's language"
 
-// codeDoubts contains the descriptions of a [doubt] about a program in another language. Such a
-// program may use any file whose path appears in its text.
+// codeDoubts contains the descriptions of unparsed programs in other languages. Such a program may
+// use any file whose path appears in its text.
 var codeDoubts = map[string]bool{"a program on the command line": true, "a program that is read from standard input": true, foreignScript: true}
 
 // maxPaths is the maximum number of words from code in other languages that are examined as

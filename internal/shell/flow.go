@@ -82,9 +82,9 @@ func (f *flow) enterMasked(w masking) func() {
 	return func() { leave(); f.masking = before }
 }
 
-// enterNegated begins the statement s. If s is negated with ! or runs in the background, the
-// script's success does not prove the success of its commands; see [flow.mask]. The caller must
-// call the returned function at the end of the statement.
+// enterNegated begins the statement s. If s is negated with ! or runs in the background,
+// enterNegated records that the script's success does not prove the success of the commands in s;
+// see [flow.mask]. The caller must call the returned function at the end of the statement.
 func (f *flow) enterNegated(s *syntax.Stmt) func() {
 	switch {
 	case s.Background || s.Coprocess || s.Disown:
@@ -95,9 +95,9 @@ func (f *flow) enterNegated(s *syntax.Stmt) func() {
 	return func() {}
 }
 
-// enterElement begins the statement s, which is an element of a list or pipeline. The operators
-// before and after it are those of list[n-1] and list[n]. At the end of the element, the caller
-// must pass the results to leaveElement.
+// enterElement begins the statement s, which is the element with index n of a list or pipeline. The
+// operator before the element is that of list[n-1], and the operator after it is that of list[n].
+// At the end of the element, the caller must pass the results to leaveElement.
 func (f *flow) enterElement(list []*syntax.BinaryCmd, n int, s *syntax.Stmt) (before flow, apart bool) {
 	before = *f
 	if len(list) == 0 {

@@ -37,7 +37,7 @@ type callback struct {
 	answered sync.Once
 	done     chan struct{} // closed by close, when the login has succeeded or failed
 	failed   bool          // whether the login failed; set before done is closed
-	shown    chan struct{} // closed once no browser is waiting for the result of the login
+	shown    chan struct{} // closed when the final page has been sent to the browser or need not be sent
 }
 
 // listenForCallback starts listening on this machine for the authorization response.

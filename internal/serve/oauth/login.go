@@ -106,10 +106,9 @@ func (l *login) challenge(ctx context.Context) (challenge, error) {
 }
 
 // collectScopes determines the scopes to request. It starts with those that the configuration or
-// the MCP server specifies. If the MCP server has demanded additional scopes since the last login
-// with the same authorization server, collectScopes adds these and the scopes of that login. If the
-// authorization server supports the scope offline_access, collectScopes adds it to get a refresh
-// token.
+// the MCP server specifies. If the MCP server has demanded more scopes since the last login, and
+// the authorization server is the same, collectScopes adds these and the previously granted scopes.
+// It adds offline_access, to get a refresh token, if the authorization server supports this scope.
 func (l *login) collectScopes(ctx context.Context) error {
 	unlock, err := l.store.lock(ctx, l.server.key())
 	if err != nil {

@@ -124,7 +124,7 @@ func (s *Source) Close() {
 // share calls f only once for concurrent callers with the same key, and returns the result to all
 // of them. f continues even if its callers stop waiting.
 func (s *Source) share(ctx context.Context, key string, f func(context.Context) (*Grant, error)) (*Grant, error) {
-	s.work.Add(1) // do this first, because the function below may start after share has returned
+	s.work.Add(1) // count the request before its goroutine starts, so that Close waits for it
 	results := s.flight.DoChan(key, func() (any, error) {
 		within, cancel := context.WithTimeout(context.WithoutCancel(ctx), grantTimeout)
 		defer cancel()

@@ -39,8 +39,8 @@ func NewStore(dir, kind string) *Store {
 	return &Store{dir: dir, kind: kind, keyring: keyringAvailable}
 }
 
-// path returns the path of the file that contains the grant, unless the keyring contains it.
-// lockPath returns the path of the grant's lock file, which is modified whenever the grant changes.
+// path returns the path of the file that stores the grant if it is not in the keyring. lockPath
+// returns the path of the grant's lock file, which is modified whenever the grant changes.
 func (s *Store) path(key string) string     { return filepath.Join(s.dir, key+".json") }
 func (s *Store) lockPath(key string) string { return filepath.Join(s.dir, key+".lock") }
 

@@ -69,9 +69,9 @@ func (e *Endpoint) serveReady(w http.ResponseWriter, trusted bool) {
 	_, _ = io.WriteString(w, said)
 }
 
-// Handler returns a handler that serves e, for use at an address of its own. It responds with
-// status 404 to paths that e does not serve. The function trusted reports whether the sender of a
-// request may read the metrics and learn why the proxy is not ready.
+// Handler returns an HTTP handler that serves only e. It responds with status 404 to paths that e
+// does not serve. The trusted function reports whether the sender of a request may read the metrics
+// and learn why the proxy is not ready.
 func (e *Endpoint) Handler(trusted func(*http.Request) bool) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		if !e.Serve(w, r, trusted(r)) {

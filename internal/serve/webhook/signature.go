@@ -33,8 +33,8 @@ var errSignature = errors.New("the signature is missing, wrong or older than 5 m
 type signer struct{ secret []byte }
 
 // mac returns a message authentication code for the given strings. The code is valid only for the
-// given purpose. A purpose must not begin with a number. Otherwise, a code could also be a valid
-// signature of a body, because bodyMAC uses the same secret for text that begins with a timestamp.
+// given purpose. A purpose must not begin with a digit, because bodyMAC uses the same secret for
+// text that begins with a timestamp.
 func (s signer) mac(purpose string, parts ...string) []byte {
 	m := hmac.New(sha256.New, s.secret)
 	m.Write([]byte(purpose + "\n" + strings.Join(parts, "\n")))
