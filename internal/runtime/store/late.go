@@ -60,11 +60,11 @@ func (l *LateBackend) Try(ctx context.Context) error {
 // for it at startup.
 var errSilent = errors.New("it does not answer")
 
-// get returns the database, opening it first if necessary. It waits for the first attempt until ctx
-// is done. Once an attempt has failed or the deadline of a caller has passed, get waits at most
-// probeWait. On a network that drops all packets, an attempt takes a long time, and without this
-// limit each caller would wait for it. If the last attempt failed less than retryInterval ago, get
-// returns its error without a new attempt.
+// get returns the database. If it is not open yet, get starts an attempt to open it, or joins the
+// attempt in progress, and waits for its end until ctx is done. Once an attempt has failed or a
+// caller's deadline has passed, get waits at most probeWait, so that an unresponsive network does
+// not delay every caller. If the last attempt failed less than retryInterval ago, get returns its
+// error without a new attempt.
 func (l *LateBackend) get(ctx context.Context) (backend.Backend, error) {
 	l.mu.Lock()
 	switch {

@@ -19,13 +19,13 @@ type Approvals interface {
 	Unclaim(id string)
 }
 
-// Memory is an [admission.Ledger] that keeps all states in this process. It sends its records to a
-// recorder.
+// Memory is an [admission.Ledger] that keeps all states in this process. It passes its audit
+// records to an [audit.Recorder].
 //
-// A step locks its session, then the nets that the principal's sessions share, and then the nets
-// that all sessions share. The step queues its records under these locks, so the records are in the
-// order of the steps. If the records cannot be written, all queued steps are undone in reverse
-// order.
+// A step (a change to a session) locks the session, then the nets that the principal's sessions
+// share, and then the nets that all sessions share. The step queues its records under these locks,
+// so the records are in the order of the steps. If the records cannot be written, all queued steps
+// are undone in reverse order.
 type Memory struct {
 	approvals Approvals
 	recorder  *audit.Recorder

@@ -52,9 +52,9 @@ type heartbeat struct {
 }
 
 // hasEnded reports whether the process has ended, judging by the heartbeats last read by
-// [presence.endedProcesses]. Older versions of petrigate do not store a process's name with the
-// calls that it admits. For an empty name, hasEnded reports whether all processes of such versions
-// have ended.
+// [presence.endedProcesses]. If the name is empty, hasEnded reports whether all processes of older
+// petrigate versions have ended, because these versions do not store the process's name with a
+// call.
 func (p *presence) hasEnded(process string) bool {
 	p.mu.Lock()
 	defer p.mu.Unlock()

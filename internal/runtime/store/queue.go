@@ -102,8 +102,8 @@ func (s *queuedStep) addEvents(events []audit.Event) error {
 	return nil
 }
 
-// finish ends the step with the given result. Before that, the caller must update the step's rows
-// or drop them as invalid.
+// finish ends the step; Wait then returns the given result. Before calling finish, the caller must
+// update the step's rows or drop them (see [row]).
 func (s *queuedStep) finish(err error) {
 	s.err = err
 	s.op.Writes, s.op.Events, s.events = nil, nil, nil
@@ -122,8 +122,8 @@ func (s *queuedStep) dropReason() error {
 	return nil
 }
 
-// fail ends an uncommitted step with the given result. It also drops the rows that the step wrote
-// or checked, so that they are read again. The error why is the reason for dropping them.
+// fail drops the rows that an uncommitted step wrote or checked, so that they are read again, and
+// ends the step. The arguments are the reason for dropping the rows and the result of the step.
 func (s *queuedStep) fail(why, result error) {
 	for _, r := range s.rows[:len(s.op.Writes)] {
 		r.drop(why)
@@ -202,15 +202,16 @@ const (
 	contentionCommits = 8                      // number of commits during which contention is expected after a commit with stale steps
 )
 
-// gather delays a commit so that the callers of the last commit can queue their next steps. The
-// delay ends when the expected number of steps is queued. It never exceeds maxGather or half the
-// duration of the last commit. If the last commit took less than fastCommit, gather returns
-// immediately.
+// gather delays a commit so that the callers of the last commit can queue their next steps. It
+// returns once the expected number of steps is queued, and after maxGather or half the duration of
+// the last commit at the latest.
 //
-// After a commit without stale steps, gather also returns immediately in two other cases. If the
-// given step was queued while no commit was in progress, no other caller may be active, so waiting
-// could be useless. If one of the last few commits contained stale steps, other processes are
-// probably changing the same parts of the state, and a delay would make the waiting steps stale.
+// gather returns immediately if the last commit took less than fastCommit. Unless the last commit
+// contained stale steps, it also returns immediately if
+//   - the given step was queued while no commit was in progress, because no other caller may be
+//     active, or
+//   - a commit contained stale steps recently, because other processes are probably changing the
+//     same parts of the state, and a delay would make the waiting steps stale.
 func (q *queue) gather(s *queuedStep) {
 	if q.lastCommit < fastCommit || !q.hadStale && (!s.duringCommit || q.contention > 0) || !q.setTarget(q.expected) {
 		return
@@ -235,11 +236,11 @@ func (q *queue) setTarget(n int) bool {
 	return true
 }
 
-// noteCommit records the result of a commit, and predicts the number of steps in the next one. It
-// expects a new step from each caller of this commit, in addition to the steps in the queue. If
-// some steps of the commit were stale, it expects new steps only from their callers and from those
-// of lost steps (see [splitDropped]). It must be called before the steps end, so that new steps are
-// not counted twice.
+// noteCommit records the result of a commit, and predicts the number of steps in the next one: the
+// steps in the queue, plus a new step from each caller of this commit. If the commit contained
+// stale steps, only the callers of stale and lost steps (see [splitDropped]) are expected to add
+// new ones. noteCommit must be called before the steps end; otherwise, new steps could be counted
+// twice.
 func (q *queue) noteCommit(ops []*backend.Op, lost int, took time.Duration) {
 	stale := 0
 	for _, op := range ops {

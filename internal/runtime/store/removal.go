@@ -94,10 +94,9 @@ func (r *Retention) noteRemoval(ctx context.Context, row *row, removal backend.R
 	return r.enqueue(s).Wait(ctx)
 }
 
-// verifyEvent returns the removal event e, or an error if e may be forged. A forged event must not
-// be used, because the next removal event repeats its contents. The event is genuine if the
-// database contains a record equal to object, the copy of the event's record. An event without a
-// copy is not checked.
+// verifyEvent returns the last removal event e, or an error if e may be forged. A forged event must
+// not be used, because the next removal event repeats its contents. The event is genuine if the
+// database contains a record equal to object. If object is nil, the event is not checked.
 func (r *Retention) verifyEvent(ctx context.Context, e *audit.Removed, object []byte) (*audit.Removed, error) {
 	if object == nil {
 		return e, nil

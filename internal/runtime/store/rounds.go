@@ -30,10 +30,10 @@ func (d *Durable) KeepRound(ctx context.Context, id string, data []byte) error {
 	return err
 }
 
-// TakeRound removes and returns the data stored under the ID, or returns nil if nothing is stored.
-// Only one caller gets the data, and only once, even after a database crash. A caller takes the
-// data to continue a call, so TakeRound returns [admission.ErrStopped] while the session is
-// stopped.
+// TakeRound removes and returns the data that [Durable.KeepRound] stored under the ID, so that the
+// caller can continue the call. It returns nil if nothing is stored. Only one caller gets the data,
+// and only once, even after a database crash. TakeRound returns [admission.ErrStopped] while the
+// session is stopped.
 func (d *Durable) TakeRound(ctx context.Context, session, id string) ([]byte, error) {
 	return d.takeRound(ctx, id, func(o *backend.Op) { o.Session, o.Reserve, o.Lasts = session, true, true })
 }

@@ -23,7 +23,7 @@ type row struct {
 	dirty   map[valueID]struct{}
 	removed []string // names of the value rows that the next write removes; see row.encodeValues
 
-	sinceFull int              // 1 plus the number of writes of only changes since the whole part was last read or written; 0 if the next write must contain the whole part
+	sinceFull int              // number of change-only writes since the whole part was last read or written, plus 1; 0 if the next write must contain the whole part
 	change    statecode.Change // changes since the last write
 
 	durable atomic.Int64          // version after the steps that are already committed
@@ -69,7 +69,8 @@ func (r *row) changesOnly(b backend.Backend) bool {
 // markNet records that a net has changed, so that the next write contains it.
 func (r *row) markNet(net int) { r.change.Nets = list.Add(r.change.Nets, net) }
 
-// markCall records that an open call was added, changed or closed. The number 0 is ignored.
+// markCall records that an open call was added, changed or closed, so that the next write contains
+// the change. The number 0 is ignored.
 func (r *row) markCall(number uint64) {
 	if number != 0 && !slices.Contains(r.change.Calls, number) {
 		r.change.Calls = append(r.change.Calls, number)

@@ -127,8 +127,8 @@ func (e *entry) accesses(delta *gate.Delta) (parts [3]access) {
 }
 
 // endingCall returns the call that the given changes close or replace, or nil if they do neither. A
-// step that makes such changes depends on all nets that wait for the call to end, even on those
-// with unchanged markings.
+// step that makes such changes depends on all nets that wait for the call to end, including those
+// that do not change.
 func (e *entry) endingCall(delta *gate.Delta) *gate.OpenCall {
 	if c := e.state.Calls[delta.Closed]; c != nil {
 		return c
@@ -172,12 +172,11 @@ func (e *entry) rowOf(net int) *row {
 	return e.row
 }
 
-// prepare adds the necessary writes to the step s: it writes each part of the state that the step
-// has changed, and checks the version of each part that the step has only read. If the session has
-// finished (see [entry.ifFinished]), its part is removed from the database instead. prepare also
-// increments the versions of the written parts in memory. If encoding fails, prepare drops the
-// rows, so that they are read again. The caller must hold the locks of the session and of its
-// shared nets.
+// prepare adds the necessary writes to the step s: a write of each part of the state that the step
+// has changed, and a version check of each part that it has only read. If the session has finished
+// (see [entry.ifFinished]), its part is removed from the database. prepare also increments the
+// versions of the written parts in memory. If encoding fails, prepare drops the session's rows, so
+// that they are read again. The caller must hold the locks of the session and of its shared nets.
 func (d *Durable) prepare(s *queuedStep, e *entry, parts [3]access) error {
 	if s.op.Writes, s.rows = s.inline.writes[:0], s.inline.rows[:0]; 1+len(e.parts) > len(s.inline.rows) {
 		s.op.Writes, s.rows = make([]backend.Write, 0, 1+len(e.parts)), make([]*row, 0, 1+len(e.parts))

@@ -51,9 +51,9 @@ func (m *Memory) Stage(_ context.Context, k admission.Key, f func(*gate.State) (
 	return s, nil
 }
 
-// stage applies a change to a session. If Memory keeps records, stage queues the records of the
-// change and returns a step. Otherwise, it returns no step; if this was the session's last change,
-// it returns the session, so that the caller can remove it.
+// stage applies a change to a session. If records is true, stage queues the records of the change
+// and returns a step. Otherwise, the step is nil, and stage returns the session if this was its
+// last change, so that the caller can remove it.
 func (m *Memory) stage(k admission.Key, f func(*gate.State) (admission.Change, error), records bool) (s *step, over *entry, err error) {
 	e := m.entry(k)
 	if e == nil {

@@ -16,13 +16,13 @@ import (
 const (
 	maxRecords = 50_000 // maximum number of records that the event covers
 	maxWhole   = 500    // maximum number of chains that are removed completely
-	maxPartial = 500    // maximum number of chains that are removed partially; chains already shortened by an earlier event are not limited
+	maxPartial = 500    // maximum number of chains that are removed partially; chains already shortened by an earlier event may exceed it
 )
 
 // startSlack allows for differences between the clocks of processes. The start record of a process
-// lists the last records of other chains. While a start record is kept, removal events that are
-// newer, or older by at most startSlack, are kept too, because they explain why a listed record is
-// missing.
+// lists the last records of other chains, and a removal event can explain why a listed record is
+// missing. A removal event is kept unless it is older than every kept start record by more than
+// startSlack.
 const startSlack = 5 * backend.Skew
 
 // oldChain is a chain that begins with old records, which may be removable.
@@ -31,7 +31,7 @@ type oldChain struct {
 	from    audit.Place    // last record that has already been removed
 	through audit.Place    // last record that can be removed
 	records uint64         // number of records that can be removed
-	start   time.Time      // time of the first removable start record (see startSlack); zero if no start record is removable
+	start   time.Time      // time of the first start record that can be removed (see startSlack); zero if no start record can be removed
 	closed  bool           // whether all further records of the chain are kept
 	broken  bool           // whether the hash of a record does not match the previous record's hash
 	removed []removalEvent // removal events among the removable records
@@ -61,7 +61,7 @@ type survey struct {
 	chains      map[string]*oldChain
 	order       []*oldChain // chains in the order of discovery
 	total       uint64
-	oldestStart time.Time // earliest time that a kept start record can have (see noteKeptStart); zero if all start records read so far can be removed
+	oldestStart time.Time // lower bound for the times of the kept start records (see noteKeptStart); zero if all start records read so far can be removed
 }
 
 // plan returns the next removal event, or nil if nothing can be removed.
@@ -151,8 +151,8 @@ func (s *survey) scan(ctx context.Context, of *Retention) error {
 	return nil
 }
 
-// noteKeptStart must be called with a time if start records from that time on may be kept. It
-// stores the earliest such time in s.oldestStart.
+// noteKeptStart records that start records from the given time on may be kept. The earliest such
+// time is stored in s.oldestStart.
 func (s *survey) noteKeptStart(at time.Time) {
 	if s.oldestStart.IsZero() || at.Before(s.oldestStart) {
 		s.oldestStart = at

@@ -27,9 +27,9 @@ type rejection struct {
 }
 
 // Register registers the tools listed by a server and accepts the definitions of the new ones. It
-// ignores a tool whose name is missing or longer than maxName. If another tool cannot be
-// registered, Register returns an error. To avoid repeated reports, it returns nil if the previous
-// call for the server failed with the same error.
+// ignores tools whose names are missing or longer than maxName. It returns an error if any other
+// tool cannot be registered, but not if the previous call for the server failed with the same
+// error.
 func (g *Guard) Register(ctx context.Context, server string, tools []json.RawMessage) error {
 	var all []Definition
 	for _, object := range tools {

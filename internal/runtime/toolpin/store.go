@@ -21,10 +21,10 @@ type Pin struct {
 // Store keeps the pins of several processes. It is safe for concurrent use. Pins are cached in
 // memory: a pin accepted by another process becomes known at the next Register, Accept or Refresh.
 type Store interface {
-	// Register accepts a server's definitions of tools that have no pin yet. Its first error
-	// describes the tools that exceed a limit and were therefore not accepted. Its second error
-	// means that the store could not be read or written. In that case, tools that could not be
-	// stored are not accepted.
+	// Register accepts a server's definitions of tools that have no pin yet. The error left
+	// describes the definitions that were not accepted because they exceed a limit. The error err
+	// means that the store could not be read or written; definitions that could not be stored are
+	// not accepted.
 	Register(ctx context.Context, server string, definitions []Definition) (left, err error)
 
 	// Find returns the pin of a tool if this process knows it.

@@ -115,9 +115,9 @@ func (b *activityBody) FilterURL(name, value string) string {
 	return addressOf("/activity", b.Filter.values(), name, value)
 }
 
-// Since returns the start of the period that the journal covers completely. If the journal has
-// dropped rows, or if audit records are stored, this is the time of its oldest row, or zero if it
-// has no rows. Otherwise, it is the time when the journal was opened.
+// Since returns the start of the period that the journal covers completely. This is usually the
+// time when the journal was opened. If the journal has dropped rows, or if audit records are
+// stored, it is the time of the oldest row, or zero if there are no rows.
 func (b *activityBody) Since() time.Time {
 	if b.Stands.Full || b.Kept {
 		return b.Stands.First
@@ -213,8 +213,8 @@ func (c *Console) call(w http.ResponseWriter, r *http.Request) {
 }
 
 // Why explains the decision on the call. It returns "" if the call was allowed because a person
-// approved it. If the row is about an event other than a call, Why returns the reason recorded with
-// the event.
+// approved it. If the row describes another kind of event, Why returns the reason recorded with the
+// event.
 func (r *row) Why() string {
 	switch {
 	case !r.IsCall():

@@ -28,8 +28,9 @@ func (c *claimBody) Next() int {
 	return 0
 }
 
-// claimOf returns the data for displaying one step of the claim with the given index in the report.
-// It returns nil if the report has no such claim, or if no sequence of calls refutes the claim.
+// claimOf returns the data for displaying one step of the sequence of calls that refutes a claim.
+// The number is the claim's index in the report. claimOf returns nil if the report has no such
+// claim, or no sequence that refutes it.
 func claimOf(report *check.Report, number int, step string) *claimBody {
 	claims := report.Claims()
 	if number < 0 || number >= len(claims) {

@@ -176,13 +176,13 @@ func (c *counts) Bars() (bars []bar) {
 
 // approvalCounts holds statistics about the approvals that the proxy still remembers.
 type approvalCounts struct {
-	All, Waiting, Approved, Denied, Silent int // number of approvals, and numbers of those in each state; Silent counts the withdrawn and expired ones, including those that a person approved but that were not used in time
+	All, Waiting, Approved, Denied, Silent int // number of all approvals, and of those in each state; Silent counts the withdrawn and expired ones, including those that were approved but not used in time
 	Median                                 time.Duration
 	Timed                                  int
 	Rules                                  []ruleCount // rules whose approval requests were never denied, sorted by the number of approved requests in descending order
 }
 
-// A ruleCount counts the answers to the approval requests that a rule required.
+// A ruleCount counts how many approval requests of a rule were approved and denied.
 type ruleCount struct {
 	Rule     string
 	Approved int

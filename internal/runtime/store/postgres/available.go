@@ -51,7 +51,7 @@ func (d *DB) read(ctx context.Context, doing string, f func(context.Context) err
 	for n := 1; ; n++ {
 		var err error
 		if d.writer.mustResume.Load() {
-			err = d.writer.probe(within) // find out first whether the commit with the unknown outcome took effect
+			err = d.writer.probe(within) // first find out whether the last commit took effect, because its outcome is unknown
 		}
 		if err == nil {
 			err = f(within)
@@ -60,7 +60,7 @@ func (d *DB) read(ctx context.Context, doing string, f func(context.Context) err
 			return nil
 		}
 		if connectionLost(err) || within.Err() != nil {
-			d.health.requestProbe() // a probe finds out whether the whole database is unavailable
+			d.health.requestProbe() // a probe shows whether the whole database is unavailable or only this connection
 		}
 		if !connectionLost(err) || backoff(within, n) != nil {
 			err = d.wrap(doing, err)

@@ -21,7 +21,7 @@ type batch struct {
 	names     [][]byte
 	inserts   []int32 // indexes of the parts of the state that may need to be inserted, counting from 1
 	positions map[backend.PartID]int32
-	ends      []int32 // index of the last part of each run, counting from 1; a run consists of adjacent parts that are all only read or all written
+	ends      []int32 // end of each run of adjacent parts that are all only read or all written: the index of its last part, counting from 1
 	shared    []bool  // whether the parts of each run are only read
 
 	sessions, uses [][]byte
@@ -207,8 +207,8 @@ type answer struct {
 	newest *time.Time // time of the newest record; set only if an op has an earlier time
 }
 
-// applyAnswer sets the Err of each op that was sent, and marks the parts that committed ops read or
-// wrote as fresh. The argument mark must be the one that was current when the database answered;
+// applyAnswer sets the Err of each op that was sent, and adds the parts that committed ops read or
+// wrote to the fresh parts. The caller passes the mark that was current when the database answered;
 // see [freshParts].
 func (b *batch) applyAnswer(a answer, mark string, f *freshParts) error {
 	if len(a.codes) != len(b.ops) {

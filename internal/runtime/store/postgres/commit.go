@@ -9,8 +9,8 @@ import (
 )
 
 // Commit implements [backend.Backend]. It takes one round trip: a call of the function
-// petrigate_commit, which runs in its own transaction. Therefore no lock is held while this process
-// is slow, and a dying process leaves no lock behind.
+// petrigate_commit, which runs in its own transaction. Thus a slow or dying process does not keep
+// locks.
 //
 // The isolation level is READ COMMITTED: each statement of the function sees everything committed
 // before the statement began. That is enough, because the following are locked before they are
@@ -27,22 +27,22 @@ import (
 //     transaction that inserts the same row waits for the end of this transaction, and then
 //     finds a row with another version.
 //   - Existing parts, by SELECT FOR UPDATE in the same order. If another transaction has just
-//     changed the row, PostgreSQL returns the new version. If a row was removed, it is not
-//     found, and its op is stale. Parts that the batch only reads are locked by SELECT FOR
-//     SHARE, so that transactions that only read them do not wait for each other.
+//     changed the row, PostgreSQL returns the new version. If the row has been removed, the op
+//     is stale. Parts that the batch only reads are locked by SELECT FOR SHARE, so that
+//     transactions that only read them do not wait for each other.
 //
-// Only the transaction that has locked a part writes the part's value rows. A process adds records
-// only to its own chain.
+// Value rows and records need no locks: a transaction locks a part before it writes the part's
+// value rows, and a process adds records only to its own chain.
 //
 // Commits cannot deadlock with each other, because all of them acquire the locks in this order. An
 // inserted row that is not committed is visible only to transactions that insert the same row, not
 // to those that lock rows, so an inserting transaction may wait for a locking one, but never the
-// reverse. Each writer has its own chain of records, so the commits of two processes wait for each
-// other only if they use the same part or approval, or if one of them is a stop.
+// reverse. The commits of two processes wait for each other only if they use the same part or
+// approval, or if one of them is made by SetStop.
 //
-// If an op is refused, its changes never take effect, so later ops of the batch that depend on them
-// are stale. Comparing versions does not suffice to detect this, because another process may have
-// written a version with the same number.
+// If an op is refused, later ops of the batch that depend on its changes are stale. Version numbers
+// alone would not reveal such ops, because another process may have written a version with the same
+// number.
 func (d *DB) Commit(ctx context.Context, ops []*backend.Op) error {
 	return d.commit(ctx, "committing to", ops, nil)
 }

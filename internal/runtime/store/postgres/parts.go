@@ -39,9 +39,9 @@ FROM unnest($1::text[], $2::bytea[]) WITH ORDINALITY AS a (scope, name, slot)
 LEFT JOIN petrigate_part p ON p.scope = a.scope AND p.name = a.name
 ORDER BY a.slot`
 
-// readCurrent runs f, which reads n parts of the state. f also returns a mark that identifies the
-// period since the server's last crash. If this mark shows that the server has crashed in the
-// meantime, readCurrent reads the new mark and runs f again.
+// readCurrent runs f, which reads n parts of the state. f also returns the database's mark, which
+// changes when the server recovers from a crash; see [freshParts]. If this mark differs from the
+// one known to this process, readCurrent updates the known mark and runs f again.
 func (d *DB) readCurrent(ctx context.Context, n int, f func(context.Context) (mark string, err error)) error {
 	return d.read(ctx, "reading", func(ctx context.Context) error {
 		for {

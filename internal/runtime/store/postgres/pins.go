@@ -25,7 +25,8 @@ const (
 	putPinSQL = `INSERT INTO petrigate_pin (server, tool, definition, since, actor) VALUES ($1, $2, $3, $4, $5)
 	ON CONFLICT (server, tool) DO UPDATE SET number = DEFAULT, definition = excluded.definition, since = excluded.since, actor = excluded.actor`
 
-	// pinsSQL returns at least one row, so that the total is known even if no pin has changed.
+	// pinsSQL returns at least one row, so that the total number of pins is known even if no pin
+	// has changed.
 	pinsSQL = `SELECT c.total, coalesce(p.number, 0), coalesce(p.server, ''), coalesce(p.tool, ''), p.definition, coalesce(p.since, 'epoch'), coalesce(p.actor, '')
 	FROM (SELECT count(*) AS total FROM petrigate_pin) c
 	LEFT JOIN petrigate_pin p ON p.number > $1

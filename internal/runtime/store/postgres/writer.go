@@ -84,9 +84,10 @@ type uncertainError struct{ cause error }
 func (u *uncertainError) Error() string   { return fmt.Sprintf("%v: %v", backend.ErrUncertain, u.cause) }
 func (u *uncertainError) Unwrap() []error { return []error{backend.ErrUncertain, u.cause} }
 
-// attempt makes one attempt to commit ops. If an earlier attempt received no answer, *open contains
-// its batch. attempt first asks the database whether this batch was committed and, if so, does not
-// send the ops again. If the new attempt receives no answer, attempt stores its batch in *open.
+// attempt makes one attempt to commit ops. *open is the batch whose outcome is unknown because an
+// earlier attempt received no answer, or nil. attempt first asks the database for this outcome, and
+// does not send the ops again if the batch was committed. If the new attempt receives no answer,
+// attempt stores its batch in *open.
 func (w *writer) attempt(ctx context.Context, open **batch, ops []*backend.Op, change func(*batch)) error {
 	if w.mustResume.Load() {
 		committed, codes, err := w.resume(ctx)
@@ -230,9 +231,9 @@ func (w *writer) probe(ctx context.Context) error {
 	return err
 }
 
-// Statements that remove writers without records. For example, a command that only reads leaves
-// such a writer. resignSQL removes this process's own writer when the database is closed. A killed
-// process cannot do this, so idleSQL removes the writers that have not been used for seven days.
+// Statements that remove writers without records, such as the writer of a command that only reads.
+// When the database is closed, resignSQL removes this process's own writer. idleSQL removes the
+// writers of killed processes, after seven days without use.
 const (
 	resignSQL = `DELETE FROM petrigate_writer WHERE no = $1 AND seq = 0`
 	idleSQL   = `DELETE FROM petrigate_writer WHERE seq = 0 AND seen < now() - interval '7 days'`

@@ -65,7 +65,7 @@ func (s counters) refresh(r *reader) counters {
 		return err
 	})
 	if err != nil {
-		return counters{data: -1} // this usually wakes the receiver, because attention changes to 0; the receiver reads the database and gets the error
+		return counters{data: -1} // the change of attention to 0 usually wakes the receiver, which then reads the database and gets the error
 	}
 	return s
 }

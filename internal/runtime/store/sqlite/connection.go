@@ -90,9 +90,9 @@ func (c *connection) attach() error {
 	return err
 }
 
-// connect opens a connection. It creates the file if it does not exist, but returns [errRemoved] if
-// this process has used the file before. The parameter same reports whether the file at the
-// database's path is the one that was last checked.
+// connect opens a connection. If the file is missing, connect creates it, or returns [errRemoved]
+// if this process has used the file before. The caller sets same if the file at the database's path
+// is the one that was last checked.
 func (c *connection) connect(same bool) error {
 	if err := c.create(); err != nil {
 		return err
@@ -227,10 +227,9 @@ func (c *connection) close() {
 	c.detach()
 }
 
-// adjustTimeout shortens the timeout after a transaction has failed because another program has
-// locked the file. With the long timeout, each further transaction on the locked file would delay
-// those that wait for it. The first transaction that finds the file unlocked restores the long
-// timeout.
+// adjustTimeout shortens the timeout when a transaction has failed because another program has
+// locked the file, so that the next transactions on the locked file fail sooner. It restores the
+// long timeout when a transaction finds the file unlocked.
 func (c *connection) adjustTimeout(err error) {
 	locked := resultCode(err) == lib.SQLITE_BUSY
 	if c.link == nil || locked == c.shortTimeout {
@@ -275,15 +274,16 @@ var explanations = map[int]string{
 }
 
 // checkState checks the database file and returns its state. It is called before a new connection
-// is opened, and when the file has changed, usually because of an SQLite checkpoint. The parameter
-// same reports whether the file is the one that was last checked. If it is, checkState refuses the
-// file only if its content is older than at the last check. If the file cannot be read at the
-// moment, checkState returns the last known state.
+// is opened, and when the file has changed, usually because of an SQLite checkpoint.
+//
+// If same is true, the file is the one that was last checked. Then checkState refuses it only if
+// its content is older than at the last check. If the file cannot be read at the moment, checkState
+// returns the last known state.
 //
 // If the file has replaced another one, checkState refuses it if the write-ahead log next to it
 // belongs to the old file and the two files differ, because SQLite would apply the log to the wrong
-// file or remove it. In the first check by a process, a file is refused if it is empty but its log
-// is not.
+// file or remove it. In the first check by a process, checkState refuses only an empty file with a
+// nonempty log.
 func (c *connection) checkState(info fs.FileInfo, same bool) (fileState, error) {
 	i, err := readFileState(c.dialer, c.path)
 	if same {

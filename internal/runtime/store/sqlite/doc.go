@@ -7,12 +7,12 @@
 // position, and [Checkpoint.Read] reads a consistent [Reading].
 //
 // There are two connections, each with a mutex that is held for one transaction. One connection
-// writes, and its transactions are on disk when they end; the other one reads. A goroutine polls
-// for changes to approvals and stops over the reading connection; the first call to
-// [Checkpoint.Changes] starts it. Lock order: reader, writer.
+// writes, and its transactions are on disk when they end; the other one reads. The first call to
+// [Checkpoint.Changes] starts a goroutine that polls for changes to approvals and stops over the
+// reading connection. Lock order: reader, writer.
 //
-// Only SQLite itself moves its write-ahead log into the file, so that the file can be replicated by
-// other programs.
+// The package leaves it to SQLite to move the write-ahead log into the file, so that other programs
+// can replicate the file.
 //
 // If a copy overwrites the file, a process detects this by comparing the file's state (see
 // fileState). It recognizes an old copy by an earlier position in the log or by a lower change

@@ -41,8 +41,8 @@ func (i fileState) olderThan(j fileState) bool {
 	return i.step < j.step || i.counter < j.counter || i.counter == j.counter && i.pages < j.pages
 }
 
-// unchanged compares the modification times and sizes in two infos about the database file. If it
-// returns true, the file was probably not written between the two calls that returned the infos.
+// unchanged reports whether two infos about the database file have the same modification time and
+// size. If so, the file was probably not written in the meantime.
 func unchanged(a, b os.FileInfo) bool {
 	return a.ModTime().Equal(b.ModTime()) && a.Size() == b.Size()
 }

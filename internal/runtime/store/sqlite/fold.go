@@ -8,14 +8,14 @@ import (
 	"github.com/petrigate/petrigate/internal/runtime/store/statecode"
 )
 
-// Clock holds times from the records, in microseconds since 1970. If a record was written before
-// the last use of the kill switch but has a later time, the clock of its process was ahead.
-// [Clock.Newest] ignores such a record. After correcting such a clock, an operator uses the kill
-// switch so that calls are admitted again.
+// Clock holds times from the records, in microseconds since 1970. It determines the newest reliable
+// time; see [Clock.Newest]. If the clock of a process was ahead, the times of its records would
+// prevent others from admitting calls. After correcting the clock, an operator uses the kill
+// switch, so that the earlier records are ignored.
 type Clock struct {
 	Latest int64 // latest time of all records, or 0 if there are no records
 	Told   int64 // time when the kill switch was last used, or 0 if it never was
-	Ahead  int64 // the later of Told and the value that Latest had when the kill switch was last used
+	Ahead  int64 // the later of Told and the value of Latest when the kill switch was last used; Latest is ignored until it is later than Ahead
 }
 
 // Newest returns the newest reliable time. A call must not be admitted much earlier than this time.

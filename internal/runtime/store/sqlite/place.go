@@ -11,7 +11,7 @@ type Place struct {
 	ID      string   // ID of the database
 	Step    uint64   // last step that the database contains
 	Hash    [32]byte // hash of that step
-	Segment uint64   // number of the segment where the step ends; a segment has the number of the last step before it
+	Segment uint64   // number of the segment that contains the end of the step; segments are numbered by the last step before them
 	Offset  int64    // offset of the step's end in the segment
 }
 

@@ -58,7 +58,7 @@ func (r Reading) Version(id backend.PartID) (int64, error) {
 }
 
 // Parts reads every [backend.Part] that has the given scope and whose data contains the given text.
-// The parts are sorted by the time of their last change. Parts does not read their values.
+// The parts are sorted by the time of their last change. Their field Values is not set.
 func (r Reading) Parts(scope backend.Scope, text string) (all []backend.Part, err error) {
 	const parts = "SELECT name, version, changed, data FROM part WHERE scope = ? AND instr(data, ?) > 0 ORDER BY changed, name"
 	err = r.link.rows(parts, []any{string(scope), text}, func(scan func(...any) error) error {

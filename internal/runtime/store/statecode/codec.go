@@ -49,7 +49,7 @@ type net struct {
 	name        string
 	scope       gate.Scope
 	fingerprint string   // truncated fingerprint of the net; see [gate.NetID.Print]
-	limit       string   // truncated fingerprint of the counted calls and callers (see [gate.NetID.Limit]); empty unless the net is a limit from rules
+	limit       string   // truncated fingerprint of the calls and callers that the net counts (see [gate.NetID.Limit]); empty unless the net is a limit from rules
 	row         string   // encoded name, which is the prefix of the names of the net's value rows
 	head        []byte   // encoded name and fingerprint
 	places      [][]byte // place names, encoded as keys

@@ -200,7 +200,7 @@ func (d *decoder) nets(value []byte, values map[string][]byte) {
 	d.object("the nets", value, func(name string, value []byte) bool {
 		i, known := d.byName[name]
 		if !known || d.Codec.nets[i].scope != d.scope {
-			return known && d.otherPolicy // under the other policy, a known net belonged to this part of the state; ignore its state
+			return known && d.otherPolicy // if the net belonged to this part of the state only under the other policy, its state is ignored
 		}
 		d.net(i, value, rows[i])
 		return true
@@ -242,8 +242,8 @@ func (d *decoder) net(i int, value []byte, rows map[string][]byte) {
 }
 
 // values decodes a net's value rows (see [Codec.RowName]), which contain the states for individual
-// values of the net's key. It applies the rows to an empty state, because [gate.State.Apply] drops
-// a row that equals the state for all other values.
+// values of the net's key. It applies the rows to an empty state, because [gate.State.Apply] would
+// drop a row that equals the net's state for all values without a row.
 func (d *decoder) values(where string, i int, base *gate.NetData, rows map[string][]byte) *gate.Values {
 	n := &d.Codec.nets[i]
 	d.state.Nets[i] = &gate.NetData{}
@@ -270,9 +270,9 @@ func (d *decoder) values(where string, i int, base *gate.NetData, rows map[strin
 	return d.state.Nets[i].Values
 }
 
-// complete records an error if the net's shadow mode has changed since the state was written. If
-// the net is in shadow mode, complete also copies the field Active to the enforced state, which is
-// stored without this field.
+// complete records an error if the net's shadow mode was turned on or off after the state was
+// written. For a net in shadow mode, complete copies the field Active to the enforced state, which
+// is stored without this field.
 func (d *decoder) complete(where string, n *net, data *gate.NetData) {
 	switch {
 	case d.err != nil:
@@ -350,7 +350,7 @@ func (d *decoder) shadow(where string, n *net, value []byte) *gate.ShadowData {
 func (d *decoder) marking(where string, n *net, value []byte) []int {
 	m := make([]int, len(n.start.Marking))
 	if n.placeholder {
-		m[0] = 1 // the actual marking is unknown, but differs from the initial one
+		m[0] = 1 // the actual marking is unknown; any marking that differs from the initial one will do
 		return m
 	}
 	d.object(where, value, func(key string, value []byte) bool {

@@ -171,9 +171,9 @@ func (p *Proxy) forwardRequests(client, server net.Conn) {
 	}
 }
 
-// pass forwards data to one end of a connection. In mode Hold, it drops the data instead. It
-// returns false if the connection must be closed: in mode Refuse, in the given mode, or if the data
-// cannot be written.
+// pass forwards data to one end of a connection. It returns false if the connection must be closed:
+// if the write fails, or if the proxy is in mode Refuse or in the mode given by cut. In mode Hold,
+// pass drops the data and returns true.
 func (p *Proxy) pass(to net.Conn, data []byte, cut Mode) bool {
 	switch {
 	case p.applies(cut, Refuse):
