@@ -26,7 +26,7 @@ type step struct {
 	Number int // position in the session, starting at 1
 	Time   time.Time
 	Said   []string // descriptions of the records in the step
-	Call   uint64   // number of the call within the session; 0 if the step is about no call or several calls
+	Call   uint64   // number of the call within the session; 0 unless the step concerns exactly one call
 	Before string   // why steps are missing before this one; empty if none are missing
 
 	state  *gate.State   // nil if the state was rebuilt from records
@@ -47,9 +47,8 @@ type track struct {
 // records to rebuild states from before the console was opened, and leaves out states that cannot
 // be determined for certain. A history is safe for concurrent use.
 //
-// A rebuilt step describes a single stored record. A step from the audit feed describes all records
-// of a session that were read from the feed at the same time. Its state is read after these
-// records, so it may already reflect later ones.
+// A rebuilt step describes a single stored record. A step from the audit feed may describe several
+// records, and its state may already reflect later ones.
 type history struct {
 	done    chan struct{}
 	ready   chan struct{}   // closed when the stored records have been processed
@@ -115,8 +114,8 @@ func (h *history) skip(session, why string, at time.Time) {
 
 // add adds a step to each session with new records about its nets. The step describes these records
 // and contains the session's current state. If the current state cannot be read, add adds no step
-// and marks the state as unknown. add ignores records that already have a step. It also counts the
-// records that were lost before the given ones.
+// to the session and marks its state as unknown. add ignores records that already have a step. It
+// adds the given number of lost records to the history's total.
 func (h *history) add(records [][]byte, lost int, state func(session string) (*gate.State, error)) {
 	fresh := map[string]*step{}
 	var order []string

@@ -156,8 +156,8 @@ func (c *Console) answerOne(r *http.Request, id string, approve bool) (line stri
 	return id + " is approved, once. The call runs now, or when the agent makes it again.", nil
 }
 
-// channel returns the channel to record for an answer given in the console: the URL channel if the
-// approval allows that channel but not the web channel, and the web channel otherwise.
+// channel returns the channel to record for an answer given in the console. This is the web
+// channel, unless the approval allows the URL channel but not the web channel.
 func (c *Console) channel(id string) string {
 	a, err := c.options.Proxy.Approval(id)
 	if err == nil && slices.Contains(a.Channels, approval.URL) && !slices.Contains(a.Channels, approval.Web) {

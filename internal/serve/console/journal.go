@@ -61,10 +61,13 @@ func newJournal(now func() time.Time) *journal {
 }
 
 // run adds records to the journal until ctx is done. If a source of stored records is given, run
-// first adds the newest of these records, and sends them to the given channel, which must be
-// buffered. If reading them fails, run sends nil. It then adds new records from the audit feed. If
-// the source is a database, it also adds the records of other processes while someone views a page.
-// At the end, it closes the follower of the feed. If the follower is nil, run returns at once.
+// first adds the newest of these records and sends them to the given channel, or sends nil if
+// reading them fails. The channel must be buffered. run then adds new records from the audit feed.
+// If the source is a database, run also adds the records of other processes while someone views a
+// page.
+//
+// If the follower of the feed is nil, run returns at once. Otherwise, run closes the follower at
+// the end.
 func (j *journal) run(ctx context.Context, live *audit.Follower, past trail.Source, read chan<- []trail.Record) {
 	defer close(j.done)
 	if live == nil {
@@ -219,9 +222,9 @@ func (j *journal) addOutcome(id string, e *trail.Entry) (joined bool) {
 	return joined
 }
 
-// updateRow updates the row of the call that the audit record e is about. It calls modify on a copy
-// of the row, and replaces the row with that copy. If the journal does not contain the row, or if
-// match returns false for it, updateRow does nothing and returns false.
+// updateRow calls modify on a copy of the row of e's call, and replaces the row with that copy. If
+// the journal does not contain the row, or if match returns false for it, updateRow does nothing
+// and returns false.
 func (j *journal) updateRow(e *trail.Entry, match func(*row) bool, modify func(*row)) bool {
 	n, ok := j.admitted[callKey{e.Session, e.Call}]
 	if !ok || n < j.first || !match(j.rows[n-j.first]) {

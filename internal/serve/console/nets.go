@@ -47,7 +47,7 @@ type netRow struct {
 	Link    string
 	Marking string
 	Key     string   // fields of the net's key, which selects one of its markings; empty if the net has only one
-	Refuses []string // tools whose calls the net currently refuses; if the net has a key, only its default marking is considered
+	Refuses []string // tools whose calls the net currently refuses; if the net has a key, only key values without their own marking are considered
 	Unknown string   // why the marking is unknown; empty if it is known
 }
 
@@ -333,8 +333,8 @@ type explanation struct {
 // A blockRow names a net that refuses a call or requires an approval.
 type blockRow struct{ Net, Rule, Reason string }
 
-// A callRow names a tool that must be called successfully before the explained call would be
-// allowed. It lists the nets that mention the tool.
+// A callRow names a tool that must be called successfully before the refused call would be allowed.
+// It lists the nets that mention the tool.
 type callRow struct {
 	Tool  string
 	Rules []blockRow
@@ -378,8 +378,8 @@ func (c *Console) explain(state *gate.State, tool string) *explanation {
 	return y
 }
 
-// callOf returns a call without arguments to the tool with the given name or alias. If the state
-// does not list the tool, only the name of the call is set.
+// callOf returns a call of the tool with the given name or alias, without arguments. If the state
+// does not list the tool, only the Tool field of the call is set.
 func callOf(state *gate.State, name string) gate.Call {
 	for _, t := range state.Tools {
 		if t.Tool == name || slices.ContainsFunc(t.Also, func(n gate.Name) bool { return n.Text == name }) {

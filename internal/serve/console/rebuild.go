@@ -14,9 +14,11 @@ import (
 
 // run adds steps to the history until ctx is done. It first receives the stored records from a
 // channel and rebuilds their steps; a nil channel means that no records are stored. It then adds
-// steps for new records in the audit feed. At the end, it closes the follower of the feed. If the
-// follower is nil, run returns at once. The last argument is a function that returns the current
-// state of a session.
+// steps for new records in the audit feed. The given function must return the current state of a
+// session.
+//
+// If the follower of the feed is nil, run returns at once. Otherwise, run closes the follower at
+// the end.
 func (h *history) run(ctx context.Context, live *audit.Follower, before <-chan []trail.Record, durable bool, state func(session string) (*gate.State, error)) {
 	defer close(h.done)
 	if live == nil {
@@ -93,9 +95,9 @@ func (h *history) rebuild(ctx context.Context, records []trail.Record, fresh *ga
 }
 
 // rebuildStep replays a stored record. If the record is about the nets of a session, and their
-// state after it is known, rebuildStep adds a step. It then also stores the ID of the record if
-// remember is true, so that the history skips the record if the audit feed delivers it again. If
-// the replay must start over at the record, rebuildStep first drops all earlier steps.
+// state after it is known, rebuildStep adds a step. If remember is true, it then stores the ID of
+// the record, so that the record is skipped if the audit feed delivers it again. If the replay must
+// start over, for example because records are missing, rebuildStep first drops all earlier steps.
 func (h *history) rebuildStep(p *rebuilder, r *trail.Record, remember bool) error {
 	e, err := r.Entry()
 	if err != nil {

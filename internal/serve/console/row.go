@@ -122,8 +122,7 @@ func decisionRow(id string, record []byte, e *trail.Entry) *row {
 }
 
 // notMore lists the members of a decision record that [row].More leaves out. Most of them are
-// stored in other fields of the row. The others are "own" and "omittedNames", which describe the
-// list of names, and "row", a hash that identifies identical calls.
+// stored in other fields of the row; "own", "omittedNames" and "row" are dropped.
 var notMore = []string{
 	"time", "called", "event", "session", "principal", "client", "call", "id", "upstream", "tool", "names", "own", "omittedNames", "arguments", "args", "row",
 	"decision", "kind", "nets", "approval", "channel", "actor", "reason", "shadow", "would", "policy",
@@ -163,9 +162,9 @@ func (r *row) end(e *trail.Entry) {
 	r.Outcome, r.Millis, r.By, r.Ended = e.Outcome, e.Millis, e.By, e.Time
 }
 
-// canBeSettled reports whether e, which records that an operator set the outcome of a call, can
-// apply to the row's call. The row's outcome must be missing or unknown, and the row must not be
-// newer than the record.
+// canBeSettled reports whether e, the record of an outcome set by an operator, can apply to the
+// row's call. The row's outcome must be missing or unknown, and the row must not be newer than the
+// record.
 func (r *row) canBeSettled(e *trail.Entry) bool {
 	return (r.Outcome == "" || r.Outcome == "unknown") && !e.Time.Before(r.Time)
 }

@@ -92,10 +92,9 @@ func (m *snapshot) showStep(s *step) {
 	m.state, m.policy, m.nets, m.unknown = nil, s.policy, s.past.Nets(), s.past.Unknown
 }
 
-// addSteps adds links to the given steps. Unless the session has ended, addSteps also adds a link
-// to the current state. If the address selects one of the steps, addSteps sets m.Here to that step.
-// The parameter gap explains why steps between the last given step and the current state are
-// missing; it is empty if no steps are missing.
+// addSteps adds links to the given steps and, unless the session has ended, to the current state.
+// If the address selects one of the steps, addSteps sets m.Here to it. The parameter gap explains
+// why steps after the last given step are missing; it is empty if no steps are missing.
 func (m *snapshot) addSteps(steps []step, gap string, at netsAddress) {
 	now := at
 	now.At, now.Why = "", ""
@@ -124,8 +123,8 @@ type pastRows struct {
 	Gap          string    // why steps before the first known step are missing
 }
 
-// stepsAround returns the page of steps that contains the displayed step. It skips other steps if
-// the state of the given net after them is unknown.
+// stepsAround returns the page of steps that contains the displayed step. It leaves out other steps
+// if they lead to an unknown state of the given net.
 func (m *snapshot) stepsAround(net string) (p pastRows) {
 	var rows []stepRow
 	for _, s := range m.steps {
@@ -196,10 +195,10 @@ func (m *snapshot) label(v *gate.ValueState) string {
 	return valueLabel(&short)
 }
 
-// labels returns labels for the values of a net's key in the session's current state, keyed by
-// value ID. A page that shows a rebuilt state uses these labels, because the rebuilt state contains
-// only hashes. The result is empty if the displayed state was not rebuilt, if the session has
-// ended, or if its current state is under a different policy.
+// labels returns labels for the values of a net's key, keyed by value ID. A page that shows a
+// rebuilt state needs them, because that state contains only hashes of the values. The labels come
+// from the session's current state. The result is empty if the session has ended, if the policies
+// of the two states differ, or if the displayed state was not rebuilt.
 func (c *Console) labels(m *snapshot, net int, session string) map[string]string {
 	labels := map[string]string{}
 	if m.state != nil || m.Ended {

@@ -20,7 +20,7 @@ type HookGate interface {
 // events, so that the gate can refuse an event that is too long.
 const maxHook = 9 << 20
 
-// principal is the principal of all calls that agents report through the socket. Clients that use
+// principal identifies the caller of all calls that agents report through the socket. Calls over
 // stdio have the same principal.
 const principal = "local"
 

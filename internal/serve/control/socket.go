@@ -56,8 +56,8 @@ func sockets(dir string) ([]string, error) {
 
 // removeStale removes each socket that refuses connections and whose process has ended. Both
 // conditions are necessary. A socket also refuses connections before its process listens on it. A
-// process may only seem to have ended, because it runs in a different container, where process IDs
-// have a different meaning.
+// process in a different container may seem to have ended, because process IDs have a different
+// meaning there.
 func removeStale(dir string) {
 	paths, _ := sockets(dir) // if the directory cannot be listed, its sockets are kept
 	for _, path := range paths {

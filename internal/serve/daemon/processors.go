@@ -32,9 +32,9 @@ type processors struct {
 // stops all goroutines.
 const minAlone = 32
 
-// newProcessors returns nil, which leaves the number of processors unchanged, if GOMAXPROCS is set,
-// if the number is not two, or if all clients and servers use stdio. Calls over stdio are faster
-// with two processors. Otherwise, newProcessors returns a new processors value.
+// newProcessors returns a processors value if exactly two processors are available, GOMAXPROCS is
+// not set, and a client or server uses HTTP. Otherwise, it returns nil, which leaves the number of
+// processors unchanged. Calls over stdio are faster with two processors.
 func newProcessors(c *config.Config) *processors {
 	if os.Getenv("GOMAXPROCS") != "" || runtime.GOMAXPROCS(0) != 2 || !overHTTP(c) {
 		return nil

@@ -91,8 +91,8 @@ func (d *Daemon) logReload(o control.Reload, r *control.Reloaded) {
 const maxDifference = 300
 
 // firstLines returns the first lines of diff, joined into a single line, and the number of lines
-// left out. The result is at most about maxDifference bytes long, unless its first line alone is
-// longer.
+// left out. It limits the result to about maxDifference bytes, but never shortens or omits the
+// first line.
 func firstLines(diff string) (first string, left int) {
 	for line := range strings.Lines(diff) {
 		line = strings.Join(strings.Fields(line), " ")
@@ -162,9 +162,9 @@ func (s *reloads) reload(ctx context.Context, d *Daemon, o control.Reload) (r co
 	return r
 }
 
-// adopt makes c the configuration in force, sets the log level, and logs the base policies. Once
-// startReview has been called, and until close is called, adopt also starts a review of the new
-// policy. The caller must hold s.mu.
+// adopt makes c the configuration in force, sets the log level, and logs the base policies. If
+// startReview has been called and close has not, adopt also starts a review of the new policy. The
+// caller must hold s.mu.
 func (s *reloads) adopt(d *Daemon, c *config.Config, result *policy.Result, known diag.List) {
 	if s.level != nil {
 		s.level.Set(Level(c.Log.Level))

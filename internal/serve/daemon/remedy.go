@@ -67,7 +67,7 @@ type toolset interface {
 // change.
 type cachedFinder struct {
 	known       []gate.Call
-	definitions []string             // hash of each tool's definition, in the order of known
+	definitions []string             // hash of the definition of each tool in known
 	finder      *verify.RemedyFinder // nil until it is created
 }
 
@@ -93,8 +93,8 @@ func (f *remedyFinder) remedy(s *gate.State, c gate.Call, r *gate.Refusal) proxy
 }
 
 // findAny looks for a remedy among the server tools, and then among agents' built-in tools. The
-// second result is false if the only remedy found uses a built-in tool of an agent that has
-// reported no calls, or whose calls belong to a different session.
+// second result is false if the remedy may be unavailable, because it uses a built-in tool of an
+// agent that has reported no calls, or whose calls belong to a different session.
 func (f *remedyFinder) findAny(s *gate.State, c gate.Call, r *gate.Refusal) (found verify.Remedy, known bool) {
 	tools := f.tools()
 	names := tools.Names()
@@ -148,8 +148,8 @@ func (f *remedyFinder) refusedAgentTools(c gate.Call) []gate.Call {
 	return slices.Clone(f.agents)
 }
 
-// finderFor returns a finder that considers the given tools. It keeps one finder for each tool
-// scope, and creates a new one only if the tools have changed.
+// finderFor returns a finder that considers the given tools. It caches one finder for each
+// [toolScope], and replaces it only if the tools have changed.
 func (f *remedyFinder) finderFor(from toolScope, tools toolset, names []gate.Call) *verify.RemedyFinder {
 	same := func(a, b gate.Call) bool { return a.Tool == b.Tool && slices.Equal(a.Also, b.Also) }
 	definitions := list.Map(names, func(n gate.Call) string { return tools.Definition(n.Tool) })
@@ -163,8 +163,8 @@ func (f *remedyFinder) finderFor(from toolScope, tools toolset, names []gate.Cal
 	return g.finder
 }
 
-// lacks returns a function that takes a tool and a field, and returns an argument that the field
-// reads but the tool's input schema does not list. If no schemas are known, lacks returns nil.
+// lacks returns a function that finds an argument that a field reads but the tool's input schema
+// does not list. If no schemas are known, lacks returns nil.
 func lacks(tools toolset, names []gate.Call) func(tool string, field gate.Field) string {
 	known := check.ToolSet{Schemas: make(map[string][]policy.Schema)}
 	for _, n := range names {

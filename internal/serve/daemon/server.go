@@ -9,14 +9,13 @@ import (
 	"github.com/petrigate/petrigate/config"
 )
 
-// Default limits on connections. They allow streams to be silent for any length of time. The MCP
-// endpoint has its own time limit for receiving a request.
+// Default limits on connections. They allow streams to be silent for any length of time.
 const (
 	headerTimeout  = 10 * time.Second // time for a client to send the request headers
 	idleTimeout    = 5 * time.Minute  // how long a connection may be idle between requests
 	writeTimeout   = 30 * time.Second // time for a client to read the next writeBytes bytes
 	headerBytes    = 64 << 10
-	bodyTimeout    = 10 * time.Second // time for a client to send a request body; does not apply to the MCP endpoint
+	bodyTimeout    = 10 * time.Second // time for a client to send a request body; the MCP endpoint has its own limit
 	writeBytes     = 256 << 10        // number of bytes that a client must read per writeTimeout
 	maxConnections = 25_000           // maximum number of connections, or half of the open-file limit if that is less
 )

@@ -38,10 +38,10 @@ func (d *Daemon) hasSilentUpstreams() bool {
 }
 
 // LastWords formats the last lines that the upstream's process wrote to stderr. The result begins
-// with a line break and an introductory line. Each line of the process is indented by the given
-// string. The introductory line is indented by the same string without its first two bytes, so the
-// string must be at least two bytes long. If u contains no lines, for example because the upstream
-// is not down, LastWords returns "".
+// with a line break and an introductory line. The lines of the process are indented by the given
+// string, which must be at least two bytes long. The introductory line is indented by two bytes
+// less. If u contains no lines of the process, for example because the upstream is not down,
+// LastWords returns "".
 func LastWords(u operator.UpstreamStatus, indent string) string {
 	if len(u.Said) == 0 {
 		return ""

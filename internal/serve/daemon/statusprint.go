@@ -115,8 +115,8 @@ func printState(w io.Writer, s operator.StateInfo) {
 	}
 }
 
-// printUnknown prints the calls that have an unknown outcome. If the outcome must come from an
-// operator, it also prints the command for supplying it.
+// printUnknown prints the calls that have an unknown outcome. If only an operator can set the
+// outcome, it also prints the command that sets it.
 func printUnknown(w io.Writer, s operator.StateInfo) {
 	for _, call := range s.Unknown {
 		if call.Outcome != "" {

@@ -76,7 +76,7 @@ func (c *webhookChannel) start() (stop func(), err error) {
 	}, nil
 }
 
-// takeAnswers serves requests that contain answers until ctx is done. If listener is nil,
+// takeAnswers accepts answers to approval requests over HTTP until ctx is done. If listener is nil,
 // takeAnswers first tries to listen at the configured address. It repeats the attempt at the given
 // interval until it succeeds.
 func (c *webhookChannel) takeAnswers(ctx context.Context, listener *limitListener, interval time.Duration) {

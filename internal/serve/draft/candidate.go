@@ -67,9 +67,9 @@ func (d *Evaluator) applyDraft(draft Draft) (*candidate, error) {
 	return x, nil
 }
 
-// build builds the policy that results from the draft, and returns it along with the policy in
-// force. It returns enforced versions of both policies, because a policy in shadow mode allows
-// every call. If the draft cannot be loaded, the error explains why.
+// build returns the policy that results from the draft, and the policy in force. If the
+// configuration puts the policy in shadow mode, build ignores this, because a policy in shadow mode
+// allows every call. If the draft cannot be loaded, the error explains why.
 func (x *candidate) build() (is, was *policy.Result, err error) {
 	if x.config == nil {
 		return nil, nil, x.problems

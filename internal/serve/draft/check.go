@@ -174,8 +174,8 @@ func (x *candidate) position(p diag.Problem) (line, column int) {
 	return line, column
 }
 
-// excerpt returns an excerpt of the line that contains the problem. It returns "" if the problem's
-// position does not exist, or is not in the rules of the draft or in another rules file.
+// excerpt returns an excerpt of the line that contains the problem. The line must be in the rules
+// of the draft or in another rules file; otherwise, excerpt returns "".
 func (x *candidate) excerpt(p Problem) string {
 	src, line, column := "", p.Problem.Line, p.Problem.Column
 	switch {

@@ -34,14 +34,14 @@ type Log struct {
 	Durable bool   // whether sessions survive a restart of the proxy
 }
 
-// Options configures an [Evaluator]. InForce is required.
+// Options configures an [Evaluator]. InForce is required, and all other fields are optional.
 type Options struct {
 	InForce  func() (*config.Config, *policy.Result) // returns the policy in force
-	Files    func(*config.Config) []audit.File       // returns the files of the policy for display; may be nil
-	Problems func(*config.Config) diag.List          // returns the problems with the configuration, except those with its policy; may be nil
-	Tools    func() []check.ListedTool               // returns the servers' tools, or nothing if they are unknown; may be nil
-	Log      func() *Log                             // returns the recorded decisions, or nil if decisions are not recorded; may be nil
-	Busy     func() (done func())                    // called when an evaluation begins; returns a function that is called when it ends; may be nil
+	Files    func(*config.Config) []audit.File       // returns the files of the policy for display
+	Problems func(*config.Config) diag.List          // returns the problems with the configuration, except those with its policy
+	Tools    func() []check.ListedTool               // returns the servers' tools, or nothing if they are unknown
+	Log      func() *Log                             // returns the recorded decisions, or nil if decisions are not recorded
+	Busy     func() (done func())                    // called when an evaluation begins; returns a function that is called when it ends
 	Now      func() time.Time                        // if nil, time.Now is used
 }
 
@@ -111,10 +111,10 @@ func (d *Evaluator) slotFor(who string) acquirer {
 	return func(ctx context.Context) (func(), error) { return d.turns.acquire(ctx, who) }
 }
 
-// run acquires a slot, calls work, and waits until work returns. The time limit includes the wait
-// for the slot. If the time limit passes, ctx is done, or the Evaluator is closed, run cancels the
-// context of work and returns at once. The slot stays occupied until work has returned. If the time
-// limit has passed, run returns [ErrSlow].
+// run waits for a free slot, calls work, and waits until work returns. If the time limit passes,
+// ctx is done, or the Evaluator is closed, run cancels the context that it passed to work and
+// returns at once. The slot stays occupied until work has returned. The time limit includes the
+// wait for the slot. If the limit has passed, run returns [ErrSlow].
 func (d *Evaluator) run(ctx context.Context, take acquirer, limit time.Duration, work func(context.Context) error) error {
 	if !d.begin() {
 		return ErrSlow
@@ -150,9 +150,9 @@ func (d *Evaluator) run(ctx context.Context, take acquirer, limit time.Duration,
 	}
 }
 
-// runMarked calls work. If Busy is set, it is called first, and the function that it returns is
-// called at the end. runMarked turns a panic into an error, because a user's draft must not crash
-// the proxy.
+// runMarked calls work. If Busy is set, runMarked calls Busy before work, and the function that
+// Busy returns after work. runMarked turns a panic into an error, because a user's draft must not
+// crash the proxy.
 func (d *Evaluator) runMarked(ctx context.Context, work func(context.Context) error) (err error) {
 	defer func() {
 		if fault := recover(); fault != nil {
@@ -195,8 +195,8 @@ func (d *Evaluator) cache(known currentPolicy) {
 	d.cached = &known
 }
 
-// knownTools returns the tools of the servers. It returns an empty set if wanted is false or the
-// tools are unknown.
+// knownTools returns the tools of the servers if wanted is true and the tools are known, and an
+// empty set otherwise.
 func (d *Evaluator) knownTools(c *config.Config, wanted bool) check.ToolSet {
 	if !wanted || d.options.Tools == nil {
 		return check.ToolSet{}

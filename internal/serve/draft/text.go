@@ -25,7 +25,7 @@ const (
 // the configuration.
 type Text struct {
 	ID     string // identifier; depends on Kind, Name and the position in the configuration's list of rules
-	Name   string // file name that appears in the positions of problems
+	Name   string // file name, as in reported problems
 	Kind   string
 	Text   string // content as loaded; empty if it cannot be edited
 	Closed string // why the content cannot be edited; empty if it can be edited

@@ -187,8 +187,7 @@ func (s *formatter) decision(e *trail.Entry) {
 
 // answeredByCall prints the answer to an approval request, based on e, the record of the approved
 // or denied call. It prints nothing if e contains no answer or the answer has already been printed.
-// The record may arrive before the proxy reports the answer. If another process received the
-// answer, the record is the only report.
+// If another process received the answer, e is the only report of it.
 func (s *formatter) answeredByCall(e *trail.Entry) {
 	q := s.findShown(e.Approval)
 	if q == nil || q.answered || e.Channel == "" {
@@ -281,7 +280,7 @@ func (s *formatter) rules(names []string) string {
 	return "(" + s.lines.plain(text.First(3, names), maxRules) + ")"
 }
 
-// An approval is an event to print: someone has requested an approval, or answered the request.
+// An approval is an event to print: a new approval request, or the answer to one.
 type approval struct {
 	operator.ApprovalInfo
 	at       time.Time
