@@ -282,12 +282,11 @@ func (c *Client) StandardHeaders(r *http.Request, raw []byte) {
 	}
 }
 
-// post sends a request and puts the messages in the response into the mailbox. An event stream can
-// contain several messages.
+// post sends a request and puts each message of the response into the mailbox.
 func (c *Client) post(r *http.Request) {
 	response, err := c.HTTP.Do(r)
 	if err != nil {
-		return // the missing response makes the test fail, unless it canceled the request
+		return // a test that waits for the response will fail anyway
 	}
 	defer func() { _ = response.Body.Close() }()
 	session := response.Header.Get("Mcp-Session-Id")
@@ -301,8 +300,8 @@ func (c *Client) post(r *http.Request) {
 	c.readMessages(response.Body, "data: ", response.StatusCode, session)
 }
 
-// readMessages reads messages, one per line, and puts them into the mailbox. It uses only lines
-// that begin with the given prefix, and removes the prefix.
+// readMessages puts the messages in body, one per line, into the mailbox. It removes the given
+// prefix from each line, and ignores lines without it.
 func (c *Client) readMessages(body io.Reader, prefix string, status int, session string) {
 	for lines := bufio.NewReader(body); ; {
 		line, err := lines.ReadBytes('\n')
@@ -361,7 +360,8 @@ func (c *Client) Reply(id string) Message {
 	return c.Await("the reply to "+id, func(m Message) bool { return m.Method == "" && m.ID == id })
 }
 
-// Await waits for the first message that the function ok accepts, and removes it from the mailbox.
+// Await removes the first message that satisfies ok from the mailbox and returns it. If necessary,
+// it waits for the message.
 func (c *Client) Await(what string, ok func(Message) bool) Message {
 	c.T.Helper()
 	m, found := c.Mail.take(ok)
@@ -371,15 +371,15 @@ func (c *Client) Await(what string, ok func(Message) bool) Message {
 	return m
 }
 
-// Request sends a request and waits for the response. The string params contains the members of the
-// request's params except _meta.
+// Request sends a request and waits for the response. The params are JSON members without the
+// enclosing braces and without _meta.
 func (c *Client) Request(method, params string) Message {
 	c.T.Helper()
 	return c.Reply(c.Ask(method, params))
 }
 
-// Ask sends a request and returns its ID. The string params contains the members of the request's
-// params except _meta.
+// Ask sends a request and returns its ID without waiting for the response. The params are JSON
+// members without the enclosing braces and without _meta.
 func (c *Client) Ask(method, params string) (id string) {
 	return c.Sendf(`{"jsonrpc":"2.0","id":%ID%,"method":"` + method + `","params":{%META%` + params + `}}`)
 }
@@ -401,8 +401,8 @@ func (c *Client) StatusText() string {
 	return result.Contents[0].Text
 }
 
-// Leave cancels the requests with the given IDs, so that their responses do not take up memory in
-// the client. Over stdio, it has no effect.
+// Leave cancels the requests with the given IDs, to save the memory for their responses. Over
+// stdio, it has no effect.
 func (c *Client) Leave(ids []string) {
 	c.mu.Lock()
 	defer c.mu.Unlock()

@@ -1,6 +1,5 @@
-// Package proxytest starts proxies for tests, with upstreams that record their calls and with
-// clients that can send arbitrary bytes. It is used only by the tests of package proxy and of the
-// packages below proxy.
+// Package proxytest starts proxies for the tests of package proxy and of the packages below it. It
+// provides upstreams that record their calls, and clients that can send arbitrary bytes.
 //
 // A [Site] consists of a proxy, an upstream, and a recorder for the proxy's decisions. The upstream
 // is a [testserver.Server] that records the calls it executes. A [Leg] is a combination of a

@@ -18,7 +18,7 @@ type Fleet struct {
 	Clients []*Client
 }
 
-// NewFleet starts three proxies. For each proxy, it calls open to open the database.
+// NewFleet starts three proxies, calling open once for each to open the database.
 func NewFleet(t *testing.T, open func() (proxy.Database, error), s Setup) *Fleet {
 	f := &Fleet{t: t, Setup: s, open: open}
 	for range 3 {

@@ -21,9 +21,8 @@ func Legs() []Leg {
 	return []Leg{{"stdio", false, false}, {"http", true, false}, {"http-modern", true, true}, {"stdio-modern", false, true}}
 }
 
-// EachLeg runs f on each [Leg]. Under the race detector, which makes tests five times slower, it
-// uses only two legs, which together cover both transports and both revision families. In .ci/soak,
-// it always uses all four.
+// EachLeg runs f on each [Leg]. Under the race detector, it uses only two legs to save time, except
+// in .ci/soak. The two legs cover both transports and both revision families.
 func EachLeg(t *testing.T, f func(t *testing.T, l Leg)) {
 	all := Legs()
 	if soak.Race && os.Getenv(soak.Variable) == "" {

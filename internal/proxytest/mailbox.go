@@ -27,8 +27,8 @@ func (b *Mailbox) put(m Message) {
 	b.changed = make(chan struct{})
 }
 
-// take waits for a message that the function ok accepts, and removes it from the mailbox. After
-// [Patience], it gives up and returns false.
+// take removes the first message that satisfies ok and returns it. If necessary, it waits for the
+// message. After [Patience], it gives up and returns false.
 func (b *Mailbox) take(ok func(Message) bool) (Message, bool) {
 	limit := time.NewTimer(Patience)
 	defer limit.Stop()
@@ -57,7 +57,7 @@ func (b *Mailbox) find(ok func(Message) bool) (Message, bool, chan struct{}) {
 	return Message{}, false, b.changed
 }
 
-// Count returns the number of messages that the function ok accepts.
+// Count returns the number of messages that satisfy ok.
 func (b *Mailbox) Count(ok func(Message) bool) int {
 	b.mu.Lock()
 	defer b.mu.Unlock()

@@ -29,12 +29,12 @@ func ParseMessage(raw []byte, status int) Message {
 	return Message{Raw: raw, ID: string(m.ID), Method: m.Method, Params: m.Params, Result: m.Result, Error: m.Error, Status: status}
 }
 
-// large is the maximum size, in bytes, of a message that is parsed completely. Under the race
-// detector, parsing a larger message would take seconds.
+// large is the maximum size in bytes of a message that ParseMessage parses as a whole. Under the
+// race detector, parsing a larger message would take seconds.
 const large = 1 << 20
 
-// parseLarge parses a message, except for its params, result or error. It assumes that this member
-// is the last one.
+// parseLarge parses a message without looking inside its params, result or error, which must be the
+// last member.
 func parseLarge(raw []byte, status int) Message {
 	m := Message{Raw: raw, Status: status}
 	contents := map[string]*json.RawMessage{"params": &m.Params, "result": &m.Result, "error": &m.Error}

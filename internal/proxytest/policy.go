@@ -67,8 +67,8 @@ func ChainPolicy(t *testing.T, tools ...string) *gate.Policy {
 	})
 }
 
-// ChainInFlight fails the test unless one call is in flight and the token of the net of
-// [ChainPolicy] is still in the place "ready".
+// ChainInFlight fails the test unless exactly one call is in flight and the net of [ChainPolicy]
+// has its token in the place "ready".
 func (s *Site) ChainInFlight() {
 	s.T.Helper()
 	if s.OpenCalls() != 1 || s.Marking("chain", "ready") != 1 || s.Marking("chain", "done") != 0 {

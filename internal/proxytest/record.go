@@ -66,7 +66,7 @@ func (m *Memory) Outcomes() []Record {
 	return m.Matching(func(r Record) bool { return r.Event == "outcome" })
 }
 
-// Matching returns the records that the function ok accepts.
+// Matching returns the records that satisfy ok.
 func (m *Memory) Matching(ok func(Record) bool) []Record {
 	var found []Record
 	for _, line := range m.All() {

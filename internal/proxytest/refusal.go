@@ -39,8 +39,8 @@ func (c *Client) Refuses(tool, args, kind string) Message {
 	return r
 }
 
-// executedCalls returns the number of calls that the upstream has executed. It also counts requests
-// for the methods in [testserver.Options].Methods, but no requests about tasks.
+// executedCalls returns the number of requests that the upstream has executed, except requests
+// about tasks.
 func (s *Site) executedCalls() int {
 	return len(list.Filter(s.Log.Records(testserver.Executed), func(r testserver.Record) bool { return !strings.HasPrefix(r.Name, "tasks/") }))
 }

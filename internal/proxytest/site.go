@@ -29,7 +29,7 @@ func Main(m *testing.M) {
 	if flags, ok := os.LookupEnv(ChildVariable); ok {
 		os.Exit(testserver.Main(strings.Fields(flags), os.Stdin, os.Stdout))
 	}
-	_ = flag.Set("test.parallel", "8") // the tests mostly wait, so more of them can run in parallel; the flag -parallel overrides this
+	_ = flag.Set("test.parallel", "8") // independent of the number of processors, because the tests mostly wait; the flag -parallel overrides it
 	debug.SetGCPercent(400)            // with the default of 100 percent, garbage collection would take a fifth of the time
 	leftover.Main(m)
 }
@@ -94,9 +94,8 @@ func Start(t *testing.T, s Setup) *Site {
 }
 
 // protocolOf returns the protocol version to configure for an upstream, or "" if the proxy should
-// detect the version. For an upstream that supports only revision 2026-07-28, the version must be
-// configured: when detecting it, the proxy waits only two seconds for a response, which may be too
-// short on a busy machine.
+// detect it. If the upstream supports only revision 2026-07-28, detection could time out on a busy
+// machine, so the version is configured.
 func protocolOf(r testserver.Revisions) string {
 	if r == testserver.Modern {
 		return "2026-07-28"
@@ -207,9 +206,8 @@ func (s *Site) Executed(tool string, n int) {
 	}
 }
 
-// Eventually calls ok repeatedly until it returns true. Use it to wait for changes that the proxy
-// does not announce. If ok does not return true in time, Eventually fails the test with the message
-// "waited in vain until", followed by state.
+// Eventually polls ok until it returns true. If this takes longer than [Patience], Eventually fails
+// the test with the message "waited in vain until", followed by the given description of the state.
 func (s *Site) Eventually(state string, ok func() bool) {
 	s.T.Helper()
 	limit := time.NewTimer(Patience)

@@ -20,7 +20,7 @@ func StartWithTasks(t *testing.T, s Setup) *Site {
 		s.Server.Tools = testserver.Attack()
 	}
 	support := "optional"
-	if s.Server.Revisions != testserver.Both { // with both revision families, the upstream must also accept calls from clients that do not support tasks
+	if s.Server.Revisions != testserver.Both { // with both revision families, some clients do not support tasks
 		support = "required"
 	}
 	s.Server.Tools = testserver.Tasked(s.Server.Tools, support)
@@ -63,7 +63,7 @@ func (c *Client) CallAsTask(tool, args, meta string) (id string) {
 	if c.Leg.Modern {
 		return c.CallWith(tool, args, meta, "")
 	}
-	return c.CallWith(tool, args, meta, `,"task":{}`) // omit the ttl, because a server built with mcp-go would run a goroutine for that time, and the tests would report this goroutine as a leak
+	return c.CallWith(tool, args, meta, `,"task":{}`) // without a ttl, because a server built with mcp-go would keep a goroutine until the ttl expires, and the tests would report it as a leak
 }
 
 // RequestTask sends a request about a task and returns the ID of the request.

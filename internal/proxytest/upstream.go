@@ -100,7 +100,7 @@ func OfKind(records []testserver.Record, kind testserver.Kind, tool string) []te
 	return list.Filter(records, func(r testserver.Record) bool { return r.Kind == kind && (tool == "" || r.Name == tool) })
 }
 
-// A ReplaceableUpstream is an upstream whose server can be replaced, as by a restart. The new
+// A ReplaceableUpstream is an upstream whose server can be replaced, to simulate a restart. The new
 // server does not recognize the sessions of the old one.
 type ReplaceableUpstream struct {
 	Server atomic.Pointer[testserver.Server]

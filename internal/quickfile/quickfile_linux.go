@@ -11,18 +11,17 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// A File writes and examines a file with raw system calls, which bypass the Go scheduler. A regular
-// system call would wake another thread for each write, although writes to the page cache of a
-// local file system usually do not block. If the disk lags behind, a write may still block; the
-// File then uses regular system calls for a while. The zero value always uses regular system calls.
+// A File writes and examines a file using raw system calls, which the Go scheduler does not notice.
+// For each regular write, the scheduler would wake another thread, although writes to the page
+// cache of a local file system rarely block. After a slow write, the File uses regular system calls
+// for a while. The zero value always uses them.
 type File struct {
 	local        bool
 	regularUntil time.Time // time until which regular system calls are used
 }
 
-// If a write takes longer than stalled, the File assumes that the write has waited for the disk and
-// was not merely preempted by another process. It then uses regular system calls until regularFor
-// has passed since the start of the write.
+// A write that takes longer than stalled has probably waited for the disk. The File then uses
+// regular system calls until regularFor has passed since the start of the write.
 const (
 	stalled    = 30 * time.Millisecond
 	regularFor = 10 * time.Second
@@ -42,7 +41,7 @@ func (q *File) Write(f *os.File, b []byte) (int, error) {
 	if n == len(b) || err != nil {
 		return n, err
 	}
-	rest, err := f.Write(b[n:]) // returns the error that cut the first write short, if it persists
+	rest, err := f.Write(b[n:]) // if an error, such as a full disk, has cut the first write short, this one returns it
 	return n + rest, err
 }
 

@@ -37,8 +37,8 @@ func Check(doc []byte, maxDepth int) error {
 	return &SyntaxError{Offset: c.at, Msg: c.msg}
 }
 
-// A checker checks a document. Its methods value, container, key and str check the syntax element
-// at a given offset, and return the offset after the element. If the element is invalid, they call
+// A checker checks a document. Its methods value, container, key and str take the offset of an
+// element and return the offset after it. If the element is invalid, they record the error using
 // fail and return -1.
 type checker struct {
 	doc  []byte
@@ -81,8 +81,7 @@ func (c *checker) value(i, depth int) int {
 	return c.unexpected(i, "a value")
 }
 
-// container checks the object or array at offset i. The argument end is the expected closing
-// bracket.
+// container checks the object or array at offset i. Its closing bracket must be end.
 func (c *checker) container(i, depth int, end byte) int {
 	if depth > c.max {
 		return c.fail(i, "nested too deeply")
@@ -113,9 +112,8 @@ func (c *checker) container(i, depth int, end byte) int {
 	}
 }
 
-// key checks the object key at offset i and the colon after it, and adds the key to the set o of
-// the object's keys. A key that is already in the set is an error. key returns the offset of the
-// value that follows.
+// key checks the object key at offset i and the colon after it, and returns the offset of the
+// value. It adds the key to the object's set of keys; a duplicate key is an error.
 func (c *checker) key(o *keySet, i int) int {
 	if peek(c.doc, i) != '"' {
 		return c.unexpected(i, "a key")
@@ -184,8 +182,8 @@ func (o *keySet) grow(keys [][]byte) {
 	}
 }
 
-// insert adds keys[n] to the table, unless the table already contains an equal key. It reports
-// whether it found an equal key.
+// insert adds the key with index n to the hash table. If the table contains an equal key, insert
+// returns true and adds nothing.
 func (o *keySet) insert(keys [][]byte, n int) bool {
 	mask := uint64(len(o.slots) - 1)
 	for h := maphash.Bytes(o.seed, keys[n]); ; h++ {
@@ -205,7 +203,7 @@ func (o *keySet) insert(keys [][]byte, n int) bool {
 type keyStack struct {
 	n    int
 	few  [24][]byte
-	many [][]byte // all keys, if they have ever exceeded the length of few; otherwise nil
+	many [][]byte // all keys, once they have outgrown few; nil until then
 }
 
 func (s *keyStack) push(key []byte) {

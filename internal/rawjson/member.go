@@ -83,8 +83,8 @@ func each(doc []byte, open, end byte, yield func(key, value []byte, start int) b
 	}
 }
 
-// memberKey reads the key at offset i and the colon after it. It also returns the offset of the
-// value, or -1 if the key or the colon is invalid.
+// memberKey reads the key at offset i and the colon after it. It returns the key and the offset of
+// the value. If the key or the colon is invalid, the offset is -1.
 func memberKey(obj []byte, i int) (key []byte, start int) {
 	if peek(obj, i) != '"' {
 		return nil, -1

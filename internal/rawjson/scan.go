@@ -190,9 +190,9 @@ func nearQuote(doc []byte, i int) int {
 	return i
 }
 
-// skipLong returns the end of a string literal, or -1 if the literal is not closed. It starts at
-// offset i inside the literal. It processes blocks of 64 bytes without a branch for each quote.
-// After a block without quotes, it jumps to the next quote.
+// skipLong returns the end of a string literal, or -1 if the literal is not closed. The offset i
+// must be inside the literal, but not inside an escape. To be fast on long strings, skipLong
+// processes 64 bytes at a time.
 func skipLong(doc []byte, i int) int {
 	carry := uint64(0)
 	for len(doc)-i >= 64 {
@@ -251,18 +251,18 @@ func zeroBytes(w uint64) uint64 {
 	return high >> 7 * 0x0102040810204080 >> 56
 }
 
-// escapedMask returns a mask with one bit for each byte of a block. A bit is set if a backslash
-// escapes the byte. The argument slashes marks the backslashes in the block. If the previous block
-// ends with a backslash that escapes the first byte of this block, carry must be 1, otherwise 0. On
-// return, carry has the value for the next block.
+// escapedMask returns a mask of the bytes that are escaped by a backslash in a block of 64 bytes.
+// The argument slashes is the mask of the backslashes. The value at carry must be 1 if the last
+// byte of the previous block escapes the first byte of this one, and otherwise 0. escapedMask
+// updates it for the next block.
 func escapedMask(slashes uint64, carry *uint64) uint64 {
 	const even = 0x5555555555555555
 	slashes &^= *carry
 	follows := slashes<<1 | *carry
-	// If a sequence of backslashes starts at an odd bit, the bytes that it escapes are at even
-	// bits, and vice versa. The mask even is therefore correct for the sequences that start at odd
-	// bits. The addition clears these sequences, so that the XOR inverts the mask only for the
-	// others.
+	// Of a run of backslashes and the byte after it, every second byte is escaped. If the run
+	// starts at an odd bit, the escaped bytes are at even bits, otherwise at odd bits. The addition
+	// clears the runs that start at odd bits, so that the XOR inverts the mask of even bits only
+	// for the other runs.
 	oddStarts := slashes &^ even &^ follows
 	sum, out := bits.Add64(oddStarts, slashes, 0)
 	*carry = out

@@ -82,7 +82,8 @@ const (
 	letters  = `"\nrtbf/`
 )
 
-// appendEscaped appends the escape for an ASCII character. For any other byte, it appends U+FFFD.
+// appendEscaped appends the escape for an ASCII character. For a byte outside ASCII, it appends
+// U+FFFD.
 func appendEscaped(dst []byte, c byte) []byte {
 	const hex = "0123456789abcdef"
 	if i := strings.IndexByte(lettered, c); i >= 0 {
@@ -167,8 +168,8 @@ func hex4(s []byte) rune {
 func skipPlain(doc []byte, i int) int {
 	for len(doc)-i >= 8 {
 		w := binary.LittleEndian.Uint64(doc[i:])
-		// The lowest bit set in m is the high bit of the first byte that is not plain ASCII. Higher
-		// bits may be wrong.
+		// Only the lowest bit set in m is reliable: it is the high bit of the first byte that is
+		// not plain ASCII.
 		if m := quoteOrSlash(w) | ((w-ones*' ')&^w|w)&highs; m != 0 {
 			return i + bits.TrailingZeros64(m)>>3
 		}
@@ -183,8 +184,8 @@ func skipPlain(doc []byte, i int) int {
 	return i
 }
 
-// quoteOrSlash finds the first quote or backslash in w. The lowest bit set in the result is the
-// high bit of that byte. Higher bits may be wrong. The result is 0 if w contains neither.
+// quoteOrSlash finds the first quote or backslash in w. Only the lowest bit set in the result is
+// reliable: it is the high bit of that byte. The result is 0 if w contains neither.
 func quoteOrSlash(w uint64) uint64 {
 	quote := w ^ ones*'"'
 	slash := w ^ ones*'\\'

@@ -57,7 +57,7 @@ func (*Asked) decision() {}
 type Ticket struct {
 	ticketFacts
 
-	judge    *Generation  // generation that admitted the call and whose conditions apply to the result; nil means the generation in force
+	judge    *Generation  // generation whose conditions apply to the result; nil means the generation in force
 	observed *observation // nil if the call is not observed
 	settled  atomic.Bool  // set once the outcome has been stored or has been queued for storing
 }

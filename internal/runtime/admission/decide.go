@@ -48,7 +48,7 @@ func (p *Pending) Wait() Decision {
 	}
 	d := a.answer(ctx, &p.verdict, err)
 	a.Watch.endDecision(p.verdict.call, d, &p.phase)
-	if _, ok := d.(*Admitted); ok { // p can be reused, because an Admitted does not point into p, unlike other decisions
+	if _, ok := d.(*Admitted); ok { // unlike a refusal or an Asked, an Admitted does not point into p, so p can be reused
 		*p = Pending{}
 		a.pendings.Put(p)
 	}
@@ -98,12 +98,13 @@ func (a *Admission) Ready(tool string) *Refused {
 // why it cannot.
 func (a *Admission) Writable() error { return a.ledger.Ready() }
 
-// decide makes a decision on v.call, under the [Generation] in force, and commits the decision.
+// decide makes a decision on the call in v, under the [Generation] in force, and commits it.
 func (a *Admission) decide(ctx context.Context, v *verdict) error {
 	return commit(ctx, func() (Commit, error) { return a.stage(ctx, v) })
 }
 
-// stage makes a decision on v.call, under the [Generation] in force, and stages the decision.
+// stage makes a decision on the call in v, under the [Generation] in force. The caller must wait
+// for the returned [Commit] before it acts on the decision.
 func (a *Admission) stage(ctx context.Context, v *verdict) (Commit, error) {
 	a.Unwritten.catchUp(ctx)
 	for {
@@ -118,8 +119,8 @@ func (a *Admission) stage(ctx context.Context, v *verdict) (Commit, error) {
 	}
 }
 
-// decideOn makes a decision on v.call, based on the session state s. If s belongs to a policy other
-// than that of v.generation, it returns errSwapped.
+// decideOn makes a decision on the call in v, based on the session state s. If the policy has been
+// replaced meanwhile, it returns errSwapped.
 func (a *Admission) decideOn(s *gate.State, v *verdict) (change Change, err error) {
 	if s.Policy() != v.generation.Policy {
 		return Change{}, errSwapped

@@ -22,11 +22,11 @@ type Generation struct {
 	PromptsByList bool // whether a net that is not in shadow mode refers to a prompt by name; if so, clients can get only prompts that a server lists
 	Shared        bool // whether a call in one session can change the markings seen by other sessions
 	Timed         bool // whether the marking of any net changes with time
-	Pipefail      bool // whether to add `set -o pipefail` to an agent's script if the success of the script would otherwise not count toward a requirement
+	Pipefail      bool // whether to add `set -o pipefail` to those scripts of an agent whose success would not count toward a requirement without it
 
 	Files  []audit.File    // source files of the policy
 	Reads  *reading.Reader // selects the parts of arguments and results to record
-	opaque map[string]bool // whether a net depends on data that is not recorded with the call, keyed by net; see [Opaque]
+	opaque map[string]bool // for each net, whether it depends on data that is not recorded with the call; see [Opaque]
 
 	// The following fields are computed in advance because every call needs them.
 	identity      string // distinguishes generations whose decisions can differ; see setActive
@@ -80,8 +80,8 @@ func (g *Generation) setActive(active []string) {
 	}
 }
 
-// Opaque reports whether the net depends on data that is not recorded with a call. The net's
-// functions can use any data, and names that the net itself gives to calls are not recorded.
+// Opaque reports whether the net depends on data that is not recorded with a call. One example is a
+// net with a Validate function, which can use any argument.
 func Opaque(n *gate.Net) bool {
 	return n.Validate != nil || n.OnSuccess != nil || n.Labels == nil && (n.Mapper != nil || len(n.Maps) > 0)
 }
@@ -95,9 +95,9 @@ func (g *Generation) IsActive(net string) bool {
 	return g.Active == nil || slices.Contains(g.Active, net)
 }
 
-// keepSwitches returns the nets to activate when the policy p replaces the policy of g. These are
-// the given active nets, except that a net that an operator has switched on or off stays on or off.
-// In both the argument and the result, nil means all nets.
+// keepSwitches returns the nets to activate when p replaces the policy of g. A net that an operator
+// has switched on or off stays on or off. The other nets are activated if they are in the given
+// list. In both the argument and the result, nil means all nets.
 func (g *Generation) keepSwitches(p *gate.Policy, active []string) []string {
 	on := func(list []string, net string) bool { return list == nil || slices.Contains(list, net) }
 	names, all := []string{}, active == nil

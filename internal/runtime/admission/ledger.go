@@ -116,9 +116,8 @@ type Change struct {
 	Uses   string        // ID of the consent that the step uses up; if it has been used already, the error is approval.ErrUsed
 	Events []audit.Event // events to record with the step
 
-	// Admits is set if the change admits a call. Such a change can require a flush to disk before
-	// [Commit.Wait] returns. If an operator has stopped the session and the stop is in a database,
-	// Wait returns [ErrStopped] for the change.
+	// Admits is set if the change admits a call. [Commit.Wait] returns [ErrStopped] for such a
+	// change if the database contains a stop that covers the session.
 	Admits bool
 }
 
@@ -127,9 +126,8 @@ type SessionInfo struct {
 	Key
 	Since time.Time
 
-	// Lasting is set if the session can outlive the process that opened it, and other processes can
-	// open it, even concurrently. This requires that the states are stored in a database. Other
-	// sessions end with their process.
+	// Lasting is set if the session can outlive the process that opened it and can be opened by
+	// other processes, even at the same time. This requires a database.
 	Lasting bool
 
 	// About is a JSON object that describes the session to other processes. It is stored by
@@ -151,7 +149,7 @@ type OpenCall struct {
 	Tool    string
 	Since   time.Time
 	Unknown bool   // whether the outcome was reported as unknown, or the process that makes the call has exited
-	More    uint64 // number of further calls with an unknown outcome that are not listed separately; see [gate.OpenCall.More]
+	More    uint64 // number of further calls with an unknown outcome that this call represents; see [gate.OpenCall.More]
 }
 
 // Adoption describes how to convert all states in a ledger to another policy; see

@@ -69,8 +69,8 @@ func (a *Admission) SettleOpen(ctx context.Context, k Key, number uint64, succes
 	})
 }
 
-// operate makes a change to a session's state on behalf of an operator. It records and logs the
-// event, unless f returns an error.
+// operate changes a session's state on behalf of an operator, and records and logs the event. The
+// function f computes the change.
 func (a *Admission) operate(ctx context.Context, k Key, event audit.Operator, f func(*gate.State) (*gate.Delta, error)) error {
 	a.Unwritten.catchUp(ctx)
 	event.Time, event.Session = a.now(), k.Session

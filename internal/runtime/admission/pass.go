@@ -18,12 +18,10 @@ func (p Pass) Ticket() *Ticket { return p.ticket }
 // since the call was admitted.
 var ErrOutdated = errors.New("the policy has changed since the call was admitted")
 
-// NewPass returns a pass for sending an admitted call once more. This is necessary if the upstream
-// has asked for input, runs the tool only as a task, or has not accepted the session or the
-// credentials. The error is [ErrStopped] if the session is stopped, even by another process. It is
-// [ErrOutdated] if the policy or the set of active nets has changed since the call was admitted.
-// After such an error the caller settles the call as a failure, and can submit it for a new
-// decision.
+// NewPass returns a pass for sending an admitted call once more, for example after the upstream has
+// asked for input. The error is [ErrStopped] if the session is stopped. It is [ErrOutdated] if the
+// policy or the set of active nets has changed since the call was admitted. After either error, the
+// caller settles the call as a failure, and can submit it for a new decision.
 func (t *Ticket) NewPass(ctx context.Context, a *Admission) (Pass, error) {
 	for {
 		g := a.generation.Load()

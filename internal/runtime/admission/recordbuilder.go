@@ -78,7 +78,7 @@ func (rb *recordBuilder) refusalEvents(v *verdict, d *gate.Refusal) []audit.Even
 	rb.fillDecision(entry, v.call, v.generation, "refuse", d.Names, nil)
 	entry.Kind, entry.Reason = string(d.Kind), bounded(rb.reason(v.refused.Text, d.Kind, d.Blocks))
 	rb.fillVerdicts(entry, v.generation, v.prepared.Verdicts())
-	for _, b := range d.Blocks { // the verdict of a net whose validator rejected the call is still "gated", so change it to "blocked"
+	for _, b := range d.Blocks { // if a net's validator rejected the call, its verdict is recorded as "gated", so change it to "blocked"
 		i := slices.IndexFunc(entry.Nets, func(n audit.NetVerdict) bool { return n.Net == b.Net })
 		if i < 0 {
 			i = len(entry.Nets)
@@ -102,10 +102,9 @@ func (rb *recordBuilder) fillVerdicts(entry *decisionEntry, g *Generation, verdi
 	}
 }
 
-// reason returns the text to record for a refusal by the nets. If all arguments are recorded
-// unchanged, this is the given sentence. Otherwise, reason replaces a validator's sentence with a
-// fixed one. From other sentences, it removes quoted arguments, and it replaces each key value with
-// the beginning of a hash.
+// reason returns the text to record for a refusal by the nets. Unless arguments are recorded
+// unchanged, it removes arguments from the sentence or replaces them with a hash. It replaces a
+// validator's sentence as a whole, because the sentence could contain any argument.
 func (rb *recordBuilder) reason(sentence string, kind gate.Kind, blocks []gate.Block) string {
 	if rb.redactor.Plain() {
 		return sentence
@@ -184,7 +183,7 @@ func (rb *recordBuilder) outcomeEvents(entry *outcomeEntry, g *Generation, t *Ti
 	return entry.events[:]
 }
 
-// policyEvent returns the event that records the policy of g when it takes effect.
+// policyEvent returns the event to record when the policy of g takes effect.
 func (rb *recordBuilder) policyEvent(g *Generation) audit.Event {
 	e := audit.Policy{Time: rb.now(), Event: "policy", Process: rb.process, Policy: g.Fingerprint, Files: g.Files, Active: g.Active, Rows: g.Reads.Rows(), Arguments: rb.redactor.Mode()}
 	e.Fields, e.Results = g.Reads.Fields()
@@ -208,9 +207,8 @@ func bounded(reason string) string {
 	return reason
 }
 
-// withoutQuotes removes from a refusal's sentence the strings that it quotes from calls. They are
-// words of the arguments, code that could not be analyzed, and code of an earlier call that did not
-// count toward a requirement. withoutQuotes takes these strings from the blocks.
+// withoutQuotes removes from a refusal's sentence the words and code that it quotes from calls. It
+// finds them in the blocks, which are the nets' objections to the call.
 func withoutQuotes(sentence string, blocks []gate.Block) string {
 	for i := range blocks {
 		b := &blocks[i]
@@ -227,8 +225,8 @@ func withoutQuotes(sentence string, blocks []gate.Block) string {
 	return sentence
 }
 
-// withoutCode replaces the code that the sentence quotes from d with an ellipsis. It also removes
-// d's advice from the sentence if the advice contains code.
+// withoutCode replaces d's code in the sentence with an ellipsis. If d's advice contains code,
+// withoutCode removes the advice from the sentence.
 func withoutCode(sentence string, d gate.Doubt) string {
 	if strings.Contains(d.Advice, "`") {
 		sentence = strings.ReplaceAll(sentence, " "+d.Way(), "")
@@ -302,6 +300,6 @@ func (p *positionCache) textOf(at gate.Position) string {
 		more = maps.Clone(*known)
 	}
 	more[at] = text
-	p.known.CompareAndSwap(known, &more) // if another goroutine has stored its map first, keep that map
+	p.known.CompareAndSwap(known, &more) // if another goroutine has replaced the map meanwhile, keep its map
 	return text
 }

@@ -6,9 +6,9 @@ import (
 	"github.com/petrigate/petrigate/gate"
 )
 
-// Refused tells the caller why a call got no result. The call was refused, or a person has not
-// decided about it yet, or it was admitted but the upstream returned no result. Text is meant for a
-// model, and Facts gives programs the same information.
+// Refused tells the caller why a call has no result: it was refused, a person has not decided about
+// it yet, or the upstream returned no result. Text is meant for a model, and Facts contains the
+// same information for programs.
 type Refused struct {
 	Text  string
 	Facts Facts

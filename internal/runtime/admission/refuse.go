@@ -15,7 +15,7 @@ import (
 	"github.com/petrigate/petrigate/internal/text"
 )
 
-// newRefusal converts r, a refusal of the call c by the nets, to the refusal that the caller gets.
+// newRefusal converts r, the nets' refusal of the call c, to the response for the caller.
 func (a *Admission) newRefusal(c *Call, r *gate.Refusal) *Refused {
 	out := &Refused{
 		Text:  a.Text(r, c.Session, c.Gate.Time),
@@ -30,8 +30,8 @@ func (a *Admission) newRefusal(c *Call, r *gate.Refusal) *Refused {
 	return out
 }
 
-// Deny refuses the call c because it has no valid approval. q is the approval request for the call.
-// consent is the answer to record; it may be nil.
+// Deny refuses the call c for lack of the approval that q asks for. It records the given consent,
+// which is nil if no answer is to be recorded.
 func (a *Admission) Deny(ctx context.Context, c *Call, q *gate.Ask, text string, consent *Consent) *Refused {
 	r := Refuse(string(gate.KindApproval), text)
 	r.Facts.Cause = string(gate.CauseApproval)
@@ -95,10 +95,8 @@ func (a *Admission) Text(r *gate.Refusal, session string, now time.Time) string 
 	return b.String()
 }
 
-// holderSentence describes a call in flight, or with an unknown outcome, that contributes to a
-// refusal. That call holds the missing token, could still produce it, or keeps concurrent calls
-// from counting toward a requirement. If it belongs to another session, the sentence omits its
-// number, which would mean nothing to the reader.
+// holderSentence describes an open call that contributes to a refusal, and explains how. It omits
+// the number of a call in another session, which would mean nothing to the reader.
 func holderSentence(h gate.Holder, now time.Time) string {
 	what := " and holds the token."
 	switch {

@@ -12,9 +12,9 @@ import (
 )
 
 // Settle records the outcome of an admitted call and changes the nets' markings accordingly. The
-// argument by explains an outcome that is not simply that of the upstream's reply, as in "no input"
-// or "late answer". Only the first success or failure counts. As long as the outcome is unknown or
-// cannot be recorded, the call stays open and produces no token.
+// last argument explains an outcome that does not simply follow from the upstream's reply, as in
+// "late answer". Only the first success or failure counts. Until the outcome is known and recorded,
+// the call stays open and produces no token.
 func (a *Admission) Settle(ctx context.Context, t *Ticket, e gate.End, by string) {
 	a.StageEnd(ctx, t, e, by).Wait()
 }
@@ -53,7 +53,7 @@ type Settling struct {
 
 	policy   *gate.Policy
 	end      gate.End
-	ended    gate.PreparedEnd // the result of policy.PrepareEnd(end)
+	ended    gate.PreparedEnd
 	entry    outcomeEntry
 	events   []audit.Event                     // events to record with the settlement
 	run      func(*gate.State) (Change, error) // the method value s.step, stored so that it is allocated only once
@@ -107,10 +107,9 @@ func (a *Admission) StageEnd(ctx context.Context, t *Ticket, e gate.End, by stri
 }
 
 // applyConditions checks a successful call against the policy's conditions on results. If the call
-// violates a condition, judged is e turned into a failure, and broken is the violated condition. If
-// the ticket was stored by an older version of petrigate, it does not contain the names of the
-// call, so it is unknown which conditions apply. The outcome then becomes unknown. applyConditions
-// must be called only for a policy with conditions on results.
+// violates a condition, it returns the end as a failure, together with the condition. If an older
+// version of petrigate stored the ticket, it is unknown which conditions apply, so the outcome
+// becomes unknown. The policy must have conditions on results.
 func (a *Admission) applyConditions(p *gate.Policy, t *Ticket, e gate.End) (judged gate.End, broken *gate.Condition) {
 	if e.Outcome != gate.Success {
 		return e, nil

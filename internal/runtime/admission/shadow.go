@@ -48,7 +48,7 @@ type counts struct {
 // A Tally counts the refusals and approval requests that nets in shadow mode would have caused. The
 // zero value is empty and ready to use.
 type Tally struct {
-	Most int // maximum number of distinct refusals and approval requests to store; 0 means 1000; further ones count only toward the totals
+	Most int // maximum number of distinct refusals and approval requests to store, or 0 for 1000; the totals count all of them
 
 	refused, asked int
 	answers        map[string]*Would // the distinct refusals and approval requests, keyed by tool, kind and nets

@@ -30,7 +30,7 @@ type Report struct{ Sessions []Adopted }
 
 // SwapOptions configures [Admission.Swap]. The zero value is valid.
 type SwapOptions struct {
-	Reset  []string      // nets that start in their initial states, whatever their previous states; they do not cause [ErrHeld]
+	Reset  []string      // nets to reset to their initial states; they do not cause [ErrHeld]
 	Try    bool          // whether to report the effect of the swap without changing anything
 	Events []audit.Event // events to record with the swap
 }

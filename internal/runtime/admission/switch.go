@@ -24,9 +24,9 @@ type Switched struct {
 	Already bool   // whether there was nothing to change
 	Left    []Stop // stops that are now in force, oldest first
 
-	// Alone is the error if the change has taken effect in this process but could not be saved.
-	// With a database, a new stop will be stored as soon as possible, but an ended stop might still
-	// be in the database. Without a database, a new stop has not been recorded.
+	// Alone is the error if the change has taken effect in this process but could not be saved. A
+	// new stop will be saved later if the proxy has a database. A stop that was ended might still
+	// be in the database.
 	Alone error
 }
 

@@ -11,13 +11,13 @@ import (
 type verdict struct {
 	call    *Call
 	grant   *gate.Grant // approval that has been given for the call, or nil
-	consent *Consent    // identity of the approval in grant, for the audit record; nil if grant is nil
+	consent *Consent    // identity of the approval, for the audit record; nil if the call has no approval
 
 	generation *Generation
 	prepared   gate.Prepared
 	decision   gate.Decision
 	entry      decisionEntry
-	refused    *Refused    // the refusal to report to the caller; nil unless decision is a refusal
+	refused    *Refused    // response to the caller if the nets refuse the call; otherwise nil
 	state      *gate.State // state in force when the call was refused, for finding a remedy; nil if no remedy is wanted
 }
 

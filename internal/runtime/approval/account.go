@@ -50,9 +50,8 @@ type account struct {
 // accounts maps account names to the accounts that have requests.
 type accounts map[string]*account
 
-// charged returns the accounts that count a request about the call c: those of the session, of the
-// principal, and of all callers. A missing account is created, but only accounts.update adds it to
-// m.
+// charged returns the accounts to charge for a request about the call c: those of the session, of
+// the principal, and of all callers. It creates missing accounts without adding them to m.
 func (m accounts) charged(c Call) [3]*account {
 	return [3]*account{
 		m.account("session "+c.Session, limits.session), m.account("principal "+c.Principal, limits.principal), m.account("", limits.all),
@@ -94,10 +93,10 @@ func (q *Request) room(n int) bool {
 	return !slices.ContainsFunc(q.accounts[:], func(a *account) bool { return a.bytes+n > a.limit.bytes })
 }
 
-// weight returns the memory in bytes that q uses while the given number of calls wait for it. Each
-// waiting call keeps its message in memory, and the request keeps the parts that it has copied. If
-// the request has copied nothing, the message of its first call stays in memory even after all
-// calls have stopped waiting. The weight of an ended request is 0.
+// weight returns the memory in bytes that q uses while the given number of calls wait for it. It
+// includes the messages of these calls and the values that q has copied. If q has copied nothing,
+// it keeps the message of its first call in memory even if no call is waiting. The weight of an
+// ended request is 0.
 func (q *Request) weight(waiters int) int {
 	switch {
 	case !q.live():

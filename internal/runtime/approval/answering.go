@@ -11,19 +11,19 @@ func (b *Broker) Answer(id string, approve bool, channel, actor, reason string) 
 	return b.AnswerAs(actor, id, approve, channel, actor, reason)
 }
 
-// AnswerAs records an answer. person identifies the person who answers, to the extent that the
-// channel can prove it, and is used to tell approvers apart. actor is the name to record.
+// AnswerAs records an answer. The string person identifies the person who answers, as far as the
+// channel can prove it, and is used to tell approvers apart. The string actor is the name to
+// record.
 //
-// A denial takes effect immediately. An approval takes effect once as many different people have
-// approved as the rules require. All answers from the client count as answers of the same person.
-// Two approvals through the same webhook, or by users of this machine, count separately only if
-// each identifies a person and the two persons differ.
+// A denial takes effect immediately. An approval takes effect once enough different people have
+// approved. All answers from the client count as answers of the same person. Two approvals through
+// the same webhook, or by users of this machine, count separately only if each identifies a
+// different person.
 //
-// Callers outside the proxy must use operator.Proxy.Answer instead, which also checks the PIN. An
-// answer counts only if its channel is configured, the request's rules allow the channel, and the
-// channel has shown the request (see [Broker.Put]). The error is a [RejectedError] if the answer
-// came too late. It is also a RejectedError if the caller approved its own call through a channel
-// other than [Elicit] and Options.Self is false.
+// An answer counts only if its channel has shown the request (see [Broker.Put]). The error is a
+// [RejectedError] if the answer came too late, or if the caller approved its own call without
+// permission (see Options.Self). Callers outside the proxy must use operator.Proxy.Answer instead,
+// which also checks the PIN.
 func (b *Broker) AnswerAs(person, id string, approve bool, channel, actor, reason string) error {
 	who := approverAt(channel, person)
 	said := Rejection{Approve: approve, Channel: channel, Actor: actor, Reason: clip(reason, maxReason), At: b.options.Now()}

@@ -23,7 +23,7 @@ func (t *requests) apply(q *Request, d Progress, version int64) {
 	switch {
 	case !q.live():
 		return
-	case q.claimed: // a call is about to use the approval, so the final state is read from the store later
+	case q.claimed: // a call is about to use the approval, so the new state is read from the store afterward
 		q.stale = true
 		return
 	}
@@ -46,9 +46,8 @@ func (t *requests) apply(q *Request, d Progress, version int64) {
 	}
 }
 
-// learn updates the table with a row read from the store. A request that is missing from the table
-// is added if it is in force, that is, pending, approved, or still denied. If ended is true, it is
-// added in any case.
+// learn updates the table with a request read from the store. It adds an unknown request only if
+// the request is in force (pending, approved or still denied) or if ended is true.
 func (t *requests) learn(row backend.Approval, ended bool, now time.Time) error {
 	q := t.byID[row.ID]
 	if q != nil && row.Version <= q.version && now.Before(row.Expires) {

@@ -50,8 +50,8 @@ func readArguments(c Call) arguments {
 	return arguments{doc, audit.HashOf(strings.Join(slices.Sorted(maps.Keys(members)), "\n"))}
 }
 
-// addShape collects the paths and kinds of a JSON value and of all values inside it. The argument
-// path is the path of the value itself. All elements of an array have the same path.
+// addShape adds to the set the paths and kinds of a JSON value and of all values inside it. The
+// given path is that of the outer value. All elements of an array have the same path.
 func addShape(set map[string]bool, path string, value []byte) {
 	kind := rawjson.Kind(value)
 	if kind == 'f' {

@@ -86,8 +86,7 @@ func (b *Broker) present(c Call) Call {
 	return b.options.Mask.present(c)
 }
 
-// large is the maximum size in bytes of a call that is parsed without locking Broker.reading.
-// Longer calls take milliseconds to parse.
+// large is the maximum size in bytes of a call that can be parsed concurrently with others.
 const large = 256 << 10
 
 // hasRequest reports whether a new call with the given key would join an existing request.
@@ -97,9 +96,8 @@ func (b *Broker) hasRequest(key Key) bool {
 	return b.requests.known(key) != nil
 }
 
-// join adds the call to the request in force for key and returns that request. If no request is in
-// force, it returns a new one that is not stored yet. The result joins reports whether the request
-// already existed.
+// join adds the call to the request in force for the key, and returns this request and true. If no
+// request is in force, it returns a new one that is not stored yet, and false.
 func (b *Broker) join(key Key, call Call, ask *gate.Ask) (q *Request, joins bool, err error) {
 	b.mu.Lock()
 	defer b.mu.Unlock()
@@ -109,9 +107,9 @@ func (b *Broker) join(key Key, call Call, ask *gate.Ask) (q *Request, joins bool
 	return q, b.requests.byID[q.ID] != nil, nil
 }
 
-// addStored adds the new request q to the table, after the store has accepted it with the given
-// progress and version. If the broker has meanwhile read the same request from the store, addStored
-// keeps the existing request and adds the call to it. It returns the request that is in the table.
+// addStored adds the new request q to the table after the store has accepted it, and returns q. If
+// the broker has meanwhile read the request back from the store, addStored adds the waiting call to
+// the request in the table, and returns that one.
 func (b *Broker) addStored(q *Request, d Progress, version int64) *Request {
 	b.mu.Lock()
 	defer b.mu.Unlock()
@@ -134,9 +132,9 @@ func (b *Broker) Refresh(ctx context.Context) {
 	}
 }
 
-// learn updates the broker with rows read from the store. It returns the expired rows whose stored
-// state is still pending or approved. Requests that the broker does not know are added only if they
-// are in force, or in any state if ended is true.
+// learn updates the broker with rows read from the store. It returns the rows that have expired but
+// are stored as pending or approved. Unless ended is true, it does not add requests that are no
+// longer in force.
 func (b *Broker) learn(rows []backend.Approval, ended bool) (over []backend.Approval) {
 	b.mu.Lock()
 	defer b.mu.Unlock()
@@ -158,8 +156,8 @@ func (b *Broker) learn(rows []backend.Approval, ended bool) (over []backend.Appr
 	return over
 }
 
-// An amendment computes the new progress of a request, or returns false if nothing changes. Its
-// argument is nil if the broker does not know the request. An amendment must be called with
+// An amendment computes the new progress of a request, or returns false to leave the request
+// unchanged. Its argument is nil if the broker does not know the request. It must be called with
 // Broker.mu held.
 type amendment func(*Request) (d Progress, ok bool, err error)
 
@@ -208,9 +206,9 @@ func (b *Broker) has(id string) bool {
 }
 
 // Release tells the broker that a call has stopped waiting for q. If parked is true, the caller was
-// told to call again later to get the answer. A pending request is withdrawn once no call is
-// waiting for it. It is not withdrawn if a caller was told to call again, if another broker opened
-// it, or if calls at another broker also wait for it.
+// told to call again for the answer. Once no call is waiting for a pending request, the request is
+// withdrawn. It is not withdrawn if a caller was told to call again, if another broker opened it,
+// or if calls at another broker wait for it.
 func (b *Broker) Release(q *Request, parked bool) {
 	b.mu.Lock()
 	q.waiters--
@@ -220,8 +218,8 @@ func (b *Broker) Release(q *Request, parked bool) {
 	b.withdraw(q, func() bool { return q.waiters == 0 && !q.parked && !q.progress.Shared })
 }
 
-// withdraw withdraws q if it is pending and due returns true; due is called with Broker.mu held. If
-// the store does not accept the change, withdraw logs the error, and q stays pending until it is
+// withdraw withdraws q if it is pending and the function due returns true. It calls due with
+// Broker.mu held. If the store fails, withdraw logs the error, and q stays pending until it is
 // answered or expires.
 func (b *Broker) withdraw(q *Request, due func() bool) {
 	err := b.amend(q.ID, func(q *Request) (d Progress, ok bool, err error) {
@@ -303,10 +301,9 @@ func (b *Broker) Unclaim(id string) {
 	b.unclaim(id, func(q *Request) { q.stale = b.storage != nil })
 }
 
-// Used tells the broker whether the store marked the approval of q as used. If so, q ends as used.
-// If not, the store considers the approval already used or expired. The broker then reads q from
-// the store again before it gives q to another call. If the store fails to mark the approval a
-// second time, q ends as expired. Without a store, Used does nothing.
+// Used tells the broker whether the store has marked the approval of q as used. If so, q ends.
+// After a first failure, the broker reads q from the store again before it gives q to another call.
+// After a second failure, q ends as expired. Without a store, Used does nothing.
 func (b *Broker) Used(q *Request, ok bool) {
 	if b.storage == nil {
 		return
@@ -315,7 +312,7 @@ func (b *Broker) Used(q *Request, ok bool) {
 	defer b.mu.Unlock()
 	switch {
 	case !q.live():
-	case !ok && q.refused: // the store has failed twice to mark the approval as used
+	case !ok && q.refused:
 		b.requests.finish(q, Expired)
 	case !ok:
 		q.stale, q.refused = true, true
@@ -358,9 +355,9 @@ func (b *Broker) removeChannel(q *Request, channel string) bool {
 	return slices.Contains(q.open, channel) && q.leaveUnasked(channel)
 }
 
-// Show reports whether the caller should show q to the client. If several calls share a request,
-// only one of them shows it at a time. The returned Go channel is closed when that call stops
-// showing it; the others can then call Show again.
+// Show reports whether the caller should show q to the client. Of the calls that share a request,
+// only one shows it at a time. The returned channel is closed when that call stops showing it; the
+// others can then call Show again.
 func (b *Broker) Show(q *Request) (first bool, gone <-chan struct{}) {
 	b.mu.Lock()
 	defer b.mu.Unlock()

@@ -10,8 +10,8 @@ import (
 )
 
 // A Call describes the call that a person is asked to approve. The values passed to [Broker.Open]
-// must be exactly those that will be forwarded. In a [Record], secret values are masked, except in
-// Meta, which is forwarded unchanged; display [Call.ShownMeta] instead.
+// must be exactly those that will be forwarded. In a [Record], the secrets in the other values are
+// masked, but Meta is unchanged: display [Call.ShownMeta] instead.
 type Call struct {
 	Upstream, Tool  string // name of the upstream, and name of the tool at that upstream
 	Arguments       []byte // arguments as received or, in a [Record], as displayed; may be empty
@@ -31,7 +31,7 @@ type Call struct {
 	Warnings []string `json:",omitempty"` // warnings about content that could mislead a person
 
 	exact     []byte // arguments as forwarded; nil if unknown or too long to compare
-	given     int    // total size in bytes of Arguments, Beside and Meta before masking
+	given     int    // total size in bytes of the unmasked Arguments, Beside and Meta
 	copied    int    // size in bytes of the parts that do not share memory with the client's message
 	presented bool   // whether the call is in displayed form
 }
@@ -72,8 +72,8 @@ func (c Call) ShownMeta() []byte {
 	return c.Meta
 }
 
-// bytes returns the total size of the client-supplied parts of c, and of the names and reasons in
-// the given steps (see [gate.Step]).
+// bytes returns the total size of the client-supplied contents of c, and of the names and reasons
+// in the approval steps.
 func (c Call) bytes(steps []gate.Step) int {
 	n := max(c.given, len(c.Arguments)+len(c.Beside)+len(c.Meta)+len(c.SeenMeta)) + len(c.Client)
 	for _, s := range steps {
@@ -82,8 +82,8 @@ func (c Call) bytes(steps []gate.Step) int {
 	return n
 }
 
-// detach copies the parts of c that share memory with the given parts of the client's message, so
-// that the message can be released while c is still needed.
+// detach copies the parts of c that share memory with the client's message, so that the message can
+// be released. The argument contains the original parts.
 func (c *Call) detach(message [][]byte) {
 	for i, part := range []*[]byte{&c.Arguments, &c.Beside, &c.Meta} {
 		if len(*part) > 0 && len(message[i]) > 0 && &(*part)[0] == &message[i][0] {

@@ -16,12 +16,11 @@ const (
 	MaxSession = 24 * time.Hour // maximum lifetime of a session grant; needed because a session might never end
 )
 
-// A Grant approves similar calls for a limited time without asking. The calls must have the same
+// A Grant approves similar calls for a limited time without asking. A similar call has the same
 // session, principal, tool, tool definition, policy and approval steps as the approved call, and
-// the same object in [Call].Beside. Their arguments must have the same members as those of the
-// approved call, with values of the same kinds; a person can require that some values are equal
-// (see [Terms].Like). Their _meta objects can differ, because they are not forwarded. A grant is
-// immutable except for its number of uses.
+// the same object in [Call].Beside. Its arguments have the same members, with values of the same
+// kinds. A person can require that some values are equal (see [Terms].Like). The _meta objects can
+// differ, because they are not forwarded. A grant is immutable except for its number of uses.
 type Grant struct {
 	ID        string
 	Approval  string // ID of the request that was approved together with the grant
@@ -50,7 +49,7 @@ type Terms struct {
 	Session bool // whether the grant lasts until the session ends; For must then be zero
 }
 
-// covers reports whether g approves q, given the arguments of the call that q is about.
+// covers reports whether g approves q, a request for a call with the arguments a.
 func (g *Grant) covers(q *Request, a arguments) bool {
 	key := q.Key
 	key.Arguments = g.Key.Arguments

@@ -232,8 +232,8 @@ func (s *Grants) put(g Grant, state State) (version int64, err error) {
 // table.
 func isGrant(row backend.Approval) bool { return strings.HasPrefix(row.ID, "gr_") }
 
-// approve returns the progress of q after its approval by the grant g. It also removes the call's
-// _meta object, so that data that no person has reviewed is not forwarded.
+// approve returns the progress of q after its approval by the grant g. It removes the call's _meta
+// object, which no person has reviewed.
 func (q *Request) approve(g Grant, now time.Time) Progress {
 	q.question.Call.Meta = nil
 	d := q.progress

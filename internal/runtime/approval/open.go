@@ -40,9 +40,8 @@ func (t *requests) insert(q *Request) {
 	t.accounts.recharge(q)
 }
 
-// reclaim marks q as opened by this broker. While the broker is storing a new request, it might
-// read the request back from the store and conclude that another broker has opened it. reclaim
-// corrects that mistake.
+// reclaim marks q as opened by this broker. It is needed if the broker has read its own new request
+// back from the store and taken it for another broker's.
 func (t *requests) reclaim(q *Request) {
 	if !q.foreign {
 		return

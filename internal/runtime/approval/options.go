@@ -15,7 +15,7 @@ type Options struct {
 	Mask     Mask // masks values that people must not see; may be nil
 
 	Self   bool              // whether callers may approve their own calls
-	People map[string]string // for each person's name, the principal of the calls that the person makes
+	People map[string]string // principal of each person's own calls, keyed by the person's name
 
 	// Answered is called, with the broker's lock held, when a request stops being pending. It may
 	// be nil.

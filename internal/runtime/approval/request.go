@@ -30,7 +30,7 @@ type Request struct {
 	progress  Progress
 	open      []string      // channels that have shown the request
 	waiters   int           // number of calls waiting for the answer
-	shown     chan struct{} // closed when the session's client stops showing the request; nil if it is not showing it
+	shown     chan struct{} // non-nil while the session's client shows the request; closed when the client stops
 	charged   int           // number of bytes charged to the accounts
 	version   int64         // version in the store or, without a store, the number of changes
 	parked    bool          // whether a caller was told to retry later to get the answer
@@ -66,9 +66,9 @@ func (q *Request) WasUnasked() bool {
 	}
 }
 
-// leaveUnasked records that an approval channel did not show the request to anyone. It also stops
-// accepting answers through the channel, and returns false if they were not accepted before. It
-// must be called with Broker.mu held.
+// leaveUnasked records that an approval channel did not show the request to anyone, and stops
+// accepting answers through the channel. It reports whether they were accepted before. It must be
+// called with Broker.mu held.
 func (q *Request) leaveUnasked(channel string) bool {
 	if !q.WasUnasked() {
 		q.progress.Unasked = true
@@ -106,7 +106,7 @@ func needs(ask *gate.Ask) int {
 }
 
 // viaOf returns the only channel that the rules allow for answering, or "" if they allow any
-// channel. It returns an error if the rules require different channels.
+// channel. If the rules contradict each other, it returns an error.
 func viaOf(ask *gate.Ask) (string, error) {
 	via := ""
 	for _, s := range ask.Steps {
@@ -121,8 +121,8 @@ func viaOf(ask *gate.Ask) (string, error) {
 	return via, nil
 }
 
-// trimmed returns q's question without its long parts. The result is kept after the call can no
-// longer run. It is a copy, because the original parts might point into a much longer message.
+// trimmed returns a copy of q's question without its long parts, to keep after the request has
+// ended. The copy does not keep the client's message in memory.
 func (q *Request) trimmed() Question {
 	c, since := q.question.Call, q.question.Since
 	c.Meta, c.SeenMeta, c.exact, c.given = c.ShownMeta(), nil, nil, 0 // keep only the displayed parts, because the call will not be forwarded

@@ -23,7 +23,7 @@ type requests struct {
 
 	last lastApproved
 
-	changed chan struct{} // closed at the next change to a request; nil until Broker.Changed is called again
+	changed chan struct{} // created by Broker.Changed; closed and set to nil at the next change to a request
 }
 
 // checkAnswerable returns an error if q cannot be answered through the channel. It must be called

@@ -33,8 +33,8 @@ func front(l *list.List) *Request {
 	return l.Front().Value.(*Request)
 }
 
-// check ends q if it has expired, and returns q's state. Unlike sweep, it does not depend on the
-// order of the list of live requests, which can be wrong after the clock was set back.
+// check ends q if it has expired, and returns q's state. Unlike sweep, it is reliable even after
+// the clock was set back.
 func (t *requests) check(q *Request) State {
 	if q.live() && !q.claimed && !t.options.Now().Before(q.Expires) {
 		t.finish(q, Expired)
@@ -67,14 +67,14 @@ func (t *requests) wake(q *Request, s State) {
 	}
 }
 
-// finish ends q in state s. The call can no longer run, so finish keeps only its displayed parts.
-// If q is denied, identical calls are also denied while the denial stays in force.
+// finish ends q in state s and keeps only the displayed parts of its call. A denied request also
+// denies identical calls while the denial stays in force.
 func (t *requests) finish(q *Request, s State) {
 	t.notifyChanged()
 	if q.progress.Answer.State == Pending {
 		t.wake(q, s)
 	}
-	if s == Consumed || s == Withdrawn && len(q.open) == 0 && !q.WasUnasked() { // used approvals, and requests withdrawn before anyone was asked, do not count toward the limit on recent requests
+	if s == Consumed || s == Withdrawn && len(q.open) == 0 && !q.WasUnasked() { // requests that were used, or withdrawn unseen, do not count toward the limit on recent requests
 		t.uncountRecent(q)
 	}
 	now := t.options.Now()

@@ -41,8 +41,8 @@ const (
 	Webhook = channel.Webhook
 )
 
-// listed reports whether the channel lists all requests that can be answered through it, so that it
-// need not be notified of each request.
+// listed reports whether the channel lists its requests, so that it need not be notified of each
+// one.
 func listed(name string) bool {
 	c, _ := channel.Find(name)
 	return c.Lists
@@ -63,7 +63,7 @@ type Answer struct {
 // An approver is a person who has approved a request, as far as the channels can tell people apart.
 type approver struct {
 	Client bool   `json:",omitempty"` // whether the approver is the person at the client
-	Person string `json:",omitempty"` // name of the approver if Client is false; see approverAt
+	Person string `json:",omitempty"` // name of the approver, unless Client is true; see approverAt
 }
 
 // approverAt returns the approver who answers through the named channel. For [Elicit], this is the
@@ -86,8 +86,8 @@ func approverAt(name, person string) approver {
 	return approver{Person: name + ":" + person}
 }
 
-// mayBe reports whether a and b could be the same person. An approver without a name could be any
-// user of the same system.
+// mayBe reports whether a and b could be the same person. An anonymous approver could be any user
+// of the same system.
 func (a approver) mayBe(b approver) bool {
 	at, name := a.split()
 	system, other := b.split()

@@ -61,9 +61,9 @@ func (s *storage) openOnce(key Key, call Call, ask *gate.Ask, again bool) (*Requ
 	return s.broker.addStored(q, d, version), nil
 }
 
-// share marks q as shared, which means that calls at several brokers are waiting for it. It does
-// nothing unless q is pending and was opened by another broker. A shared request is not withdrawn
-// when one broker's calls stop waiting.
+// share marks q as shared by calls at several brokers, so that it is not withdrawn when one
+// broker's calls stop waiting. It does nothing unless q is pending and was opened by another
+// broker.
 func (s *storage) share(q *Request) {
 	err := s.amend(q.ID, func(q *Request) (d Progress, ok bool, err error) {
 		if q == nil || !q.foreign || q.progress.Shared || q.progress.Answer.State != Pending {
@@ -100,10 +100,9 @@ func (s *storage) amend(id string, f amendment) error {
 	}
 }
 
-// look reads the request with the given ID from the store and updates the broker with it, even if
-// the request has ended. If id is empty, look reads the requests with the given key instead. It
-// also marks expired requests as expired in the store, because they would block new requests with
-// the same key.
+// look reads the request with the given ID from the store, even if it has ended, and updates the
+// broker. If id is empty, it reads the requests with the given key instead. It marks expired
+// requests as expired in the store, where they would block new requests with the same key.
 func (s *storage) look(id string, key Key) error {
 	ctx, cancel := context.WithTimeout(context.Background(), storeTimeout)
 	defer cancel()
@@ -128,8 +127,8 @@ func (s *storage) read(ctx context.Context, id, digest string, since time.Time) 
 	return nil
 }
 
-// refresh reads the requests that have not ended, and those that ended after the time given by
-// since. It deletes all other requests from the store.
+// refresh reads from the store the requests that have not ended and those that ended after the
+// given time. It deletes all other requests from the store.
 func (s *storage) refresh(ctx context.Context, since time.Time) {
 	ctx, cancel := context.WithTimeout(ctx, storeTimeout)
 	defer cancel()

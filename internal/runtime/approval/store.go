@@ -19,8 +19,8 @@ type Store interface {
 	PutApproval(ctx context.Context, a backend.Approval) (version int64, err error)
 
 	// Approvals returns the request with the given ID, or the requests with the given key. If both
-	// are empty, it returns all requests that have not ended, and those that ended after the time
-	// given by since.
+	// strings are empty, it returns the requests that have not ended and those that ended after the
+	// given time.
 	Approvals(ctx context.Context, id, key string, since time.Time) ([]backend.Approval, error)
 
 	// DropApprovals deletes the requests that ended before the given time.

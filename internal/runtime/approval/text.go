@@ -15,8 +15,8 @@ import (
 )
 
 // Text returns the text that a person reads before answering: what would run, who requests it, and
-// which rules require approval. It is plain text, identical for all channels. The function format
-// converts a rule's position to text.
+// which rules require approval. It is plain text, identical for all channels. The format function
+// returns the position of a rule as text.
 func (s Record) Text(format func(gate.Position) string, now time.Time) string {
 	b := s.question(format)
 	s.writeSince(b, now)
@@ -127,7 +127,7 @@ func clip(s string, n int) string {
 }
 
 const (
-	maxKept   = 1 << 10 // maximum sizes in bytes for an ended request: longer content is removed, and longer names and reasons are shortened
+	maxKept   = 1 << 10 // maximum size in bytes of the content of an ended request, and of each of its names and reasons
 	maxReason = 1 << 10 // maximum size in bytes of the reason for an answer
 
 	recently = time.Minute // period covered by limit.recent, the limit on recent requests

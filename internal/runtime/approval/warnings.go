@@ -19,9 +19,9 @@ const (
 	manySpaces    = 100 // minimum number of consecutive spaces that is suspicious, because it can push text out of view
 )
 
-// warnings returns warnings about content that could mislead a person. It looks for hidden
-// characters and many consecutive spaces in the forwarded values. Other warnings quote content, so
-// they are based on the displayed values, where secrets are masked.
+// warnings returns warnings about content that could mislead a person. It searches the forwarded
+// values for hidden characters and long runs of spaces. Warnings that quote content use the
+// displayed values, where secrets are masked.
 func warnings(forwarded, seen [][]byte) []string {
 	w := &warner{}
 	for _, part := range forwarded {

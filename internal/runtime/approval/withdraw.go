@@ -1,7 +1,6 @@
 package approval
 
-// EndSession withdraws the pending requests of a session that has ended. Only calls of that session
-// could have used the approvals.
+// EndSession withdraws the pending requests of a session that has ended.
 func (b *Broker) EndSession(session string) {
 	if !b.Sessions()[session] {
 		return
@@ -13,10 +12,9 @@ func (b *Broker) EndSession(session string) {
 	}
 }
 
-// MarkUnasked records that the given channel did not show q to anyone. It has no effect unless the
-// broker has recorded that the channel was showing q. If no other channel is showing q and no calls
-// at other brokers wait for it, q is withdrawn. Otherwise q stays pending, but all brokers ignore
-// later answers to it from the client.
+// MarkUnasked corrects an earlier call of [Broker.Put]: the channel did not show q to anyone. If no
+// other channel is showing q and no calls at other brokers wait for it, q is withdrawn. Otherwise q
+// stays pending, but all brokers ignore later answers to it from the client.
 func (b *Broker) MarkUnasked(q *Request, channel string) {
 	if !b.removeChannel(q, channel) {
 		return

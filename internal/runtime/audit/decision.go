@@ -23,13 +23,13 @@ type Decision struct {
 	Names     []string        `json:"names,omitempty"`
 	Own       int             `json:"own,omitempty"`       // number of leading elements of Names that do not depend on the arguments; recorded only if greater than one
 	Uncertain []string        `json:"uncertain,omitempty"` // elements of Names that might not apply to the call
-	Weak      []string        `json:"weak,omitempty"`      // elements of Names that can cause a refusal but do not make a success count toward a requirement
+	Weak      []string        `json:"weak,omitempty"`      // elements of Names that can cause a refusal but cannot fulfill a requirement
 	Omitted   int             `json:"omittedNames,omitempty"`
 	Arguments string          `json:"arguments,omitempty"` // SHA-256 of the arguments
 	Args      json.RawMessage `json:"args,omitempty"`      // the call's arguments; recorded only if configured
 	Values    []Value         `json:"values,omitempty"`    // argument values that nets read
 	Row       string          `json:"row,omitempty"`       // hash that only identical calls share; recorded only if a net counts consecutive identical calls
-	Reads     []string        `json:"reads,omitempty"`     // nets that depend on unrecorded data of the call or its result; nets that abstained are omitted
+	Reads     []string        `json:"reads,omitempty"`     // nets that depend on unrecorded data of the call or its result, except nets that abstained
 	Decision  string          `json:"decision"`            // "allow", "refuse" or "ask"
 	Kind      string          `json:"kind,omitempty"`
 	Nets      []NetVerdict    `json:"nets,omitempty"` // verdicts of the nets that did not abstain
@@ -101,7 +101,7 @@ type Value struct {
 	Field  string            `json:"field"`
 	Hashes []string          `json:"sha256,omitempty"` // hash of each value, computed over its JSON encoding
 	Values []json.RawMessage `json:"values,omitempty"` // the same values unhashed; recorded only if configured
-	Amount json.Number       `json:"amount,omitempty"` // the number in the field, if a net adds up the numbers in this field
+	Amount json.Number       `json:"amount,omitempty"` // number in the field; recorded only if a net adds up these numbers
 	Lacks  string            `json:"lacks,omitempty"`  // why values are missing: "masked" or "too many"
 }
 

@@ -26,10 +26,10 @@ func ReadEntry(event []byte) (e Entry, err error) {
 // A decoder decodes JSON and keeps its first error.
 type decoder struct{ err error }
 
-// object decodes the members of a JSON object into the fields of the table t. The slices first and
-// rest together contain pointers to these fields, in the order of the table. object returns false
-// if the JSON object is invalid. It also returns false, and sets d.err, if a member has the wrong
-// type. It ignores unknown members.
+// object decodes the members of a JSON object into the fields of a struct, and ignores unknown
+// members. The slices first and rest contain pointers to the fields, in the order of the table t.
+// object returns false if the JSON object is invalid or a member has the wrong type. In the latter
+// case, it sets d.err.
 func (d *decoder) object(object []byte, t table, first, rest []any) bool {
 	next := 0
 	return rawjson.Members(object, func(key, v []byte, _ int) bool {

@@ -61,8 +61,8 @@ func (b *encoder) object(dst []byte, t table, at []any) []byte {
 	return append(dst, '}')
 }
 
-// member appends a member whose value is not a string. It appends nothing if the value is empty and
-// the member can be omitted.
+// member appends a JSON member whose value is not a string. It appends nothing if the value is
+// empty and the member can be omitted.
 func (b *encoder) member(dst []byte, m *member, at any) []byte {
 	switch v := at.(type) {
 	case *time.Time:
