@@ -90,15 +90,15 @@ func (q Question) Text() string {
 	return s
 }
 
-// ReceivedBy returns a copy of the question that client c can answer.
+// ReceivedBy returns a copy of the question, addressed to client c.
 func (q Question) ReceivedBy(c *Client) Question {
 	q.Client = c
 	return q
 }
 
-// OperatorSetup returns a setup where an operator at a terminal approves or denies calls. A call
-// waits for an answer for at most the given time. The proxy then parks the call, that is, it tells
-// the caller to retry later.
+// OperatorSetup returns a setup where an operator at a terminal approves or denies calls. If the
+// operator does not answer within the given time, the proxy parks the call: it tells the caller to
+// retry later.
 func OperatorSetup(hold time.Duration) Setup {
 	return Setup{Change: func(o *proxy.Options) { o.Approval = proxy.Approval{Channels: []string{"cli"}, Hold: hold} }}
 }

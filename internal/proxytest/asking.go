@@ -8,9 +8,8 @@ import (
 	"github.com/petrigate/petrigate/internal/testserver"
 )
 
-// CanAll contains the capabilities of a client that can answer every request. AsksName contains the
-// params of an elicitation/create request that asks for a name. NameGiven contains the client's
-// answer to that request.
+// CanAll are the capabilities of a client that can answer every request. AsksName are the params of
+// an elicitation/create request that asks for a name, and NameGiven is the client's answer.
 const (
 	CanAll    = `{"elicitation":{"form":{},"url":{}},"sampling":{},"roots":{}}`
 	AsksName  = `{"message":"Who? \u003c","requestedSchema":{"type":"object","properties":{"n":{"type":"string","x":1.0}}}}`

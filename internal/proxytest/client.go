@@ -131,8 +131,8 @@ func (c *Client) CountFrom(n int) { c.lastID.Store(int64(n)) }
 func (c *Client) nextID() string { return strconv.FormatInt(c.lastID.Add(1), 10) }
 
 // Meta returns a _meta member, followed by a comma, for the beginning of a request's params. The
-// _meta object contains the members that the revision requires, and then the members in the
-// argument. If there are no members, Meta returns the empty string.
+// object contains the members that the revision requires and the given members. If there are no
+// members, Meta returns the empty string.
 func (c *Client) Meta(extra string) string {
 	var members []string
 	if c.Leg.Modern {
@@ -205,7 +205,8 @@ func (c *Client) List() Message {
 }
 
 // Send sends a raw message unchanged. Over HTTP, it sets the headers that a correct client sends,
-// and then those in the second argument. Responses arrive in the client's mailbox.
+// except that headers in the second argument take precedence. Responses arrive in the client's
+// mailbox.
 func (c *Client) Send(raw []byte, change http.Header) {
 	if c.in != nil {
 		_, _ = c.in.Write(append(bytes.Clone(raw), '\n')) // the error is ignored: if the proxy no longer reads, the test fails because it receives no response
@@ -231,8 +232,8 @@ func (c *Client) Send(raw []byte, change http.Header) {
 	})
 }
 
-// newRequest returns a request without a body, with the headers of a correct client. The argument
-// last is the value of the Last-Event-ID header, which is omitted if last is empty.
+// newRequest returns a request without a body, with the headers of a correct client. If the last
+// argument is not empty, it becomes the Last-Event-ID header.
 func (c *Client) newRequest(ctx context.Context, method, last string) *http.Request {
 	c.T.Helper()
 	r, err := http.NewRequestWithContext(ctx, method, c.Site.HTTP.URL+"/mcp", http.NoBody)

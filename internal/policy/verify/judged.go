@@ -36,8 +36,8 @@ func (m *prover) checkRun(t Trace) (run Trace, why string) {
 }
 
 // checkReplay replays the trace t in the gate. It returns the run that the gate admitted, with
-// arguments that the nets accept. If the replay fails, or if the run does not meet the query q,
-// checkReplay returns t and a reason. If q is nil, any run will do.
+// arguments that the nets accept. If the gate refuses a call, checkReplay returns t and a reason.
+// It does the same if q is not nil and the run does not meet q.
 func (m *prover) checkReplay(t Trace, q *explore.Query) (run Trace, why string) {
 	r := m.newReplay(t)
 	for _, s := range expandRepeats(t, func(s *Step) bool { return m.rows || s.hasOther() }) {

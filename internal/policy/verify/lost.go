@@ -9,9 +9,9 @@ import (
 	"github.com/petrigate/petrigate/internal/policy/verify/internal/explore"
 )
 
-// If calls make a tool permanently unavailable, there are three cases. The tool may have a limit
-// per session, which is meant to be exhausted. Otherwise, if successful calls alone lead there,
-// this is the end of a workflow. If only a failed call leads there, it is a trap.
+// A tool can become permanently unavailable in three ways. Calls can exhaust a limit per session,
+// as intended. Successful calls can reach the end of a workflow. Finally, a failed call can lock
+// out the tool although successful calls alone never would. Only the last case counts as a loss.
 
 // Limits on the number of states that the search for losses visits: in total, and per search. Both
 // grow with Options.States if it exceeds its default.
@@ -67,7 +67,7 @@ func (m *prover) withoutFixedLimits(o Options) *prover {
 	if err != nil {
 		return nil
 	}
-	o.passes, o.Prove = true, nil // still admit calls that only an omitted limit lists
+	o.passes, o.Prove = true, nil // calls that only an omitted limit lists could otherwise be denied by default
 	return newProver(p, &o)
 }
 
@@ -82,7 +82,7 @@ func isFixedLimit(n *gate.NetInfo) bool {
 func (m *prover) findLoss(t gate.Tool) (l Loss, why string) {
 	match, one := m.matcherOf(t)
 	if one && slices.ContainsFunc(m.Classes, func(s *callclass.Class) bool { return m.gatedByKey(s) && !s.Free() }) {
-		match, one = func(s *callclass.Class) bool { return s.Carries(t, false) }, false // consider calls with all key values together, because some of these calls are possible only with certain values
+		match, one = func(s *callclass.Class) bool { return s.Carries(t, false) }, false // some of these calls are possible only with certain key values, so consider all values together
 	}
 	for i, ok := range m.Attractor().Ok {
 		if ok && match(m.Classes[i]) {
@@ -102,9 +102,8 @@ func (m *prover) findLoss(t gate.Tool) (l Loss, why string) {
 }
 
 // keptBySuccess tries to prove that the goal remains reachable after every run of successful calls.
-// It starts with the given nets and, as needed, adds nets that may block calls. The first result
-// reports whether it succeeded. If a limit was reached, or not all calls could be enumerated,
-// keptBySuccess also returns the reason.
+// It starts with the given nets and adds nets that may block calls as needed. kept reports whether
+// it succeeded. If a limit was reached or not all calls could be enumerated, why is the reason.
 func (m *prover) keptBySuccess(nets []int, g *explore.Goal) (kept bool, why string) {
 	tag := explore.Tagger(func(s *callclass.Class) bool { return !s.Waits && g.Matches(s) })
 	for {

@@ -41,8 +41,8 @@ func (m *prover) prove(a Assertion) Proof {
 func (a Each) tools() []gate.Tool { return list.FlatMap(a.Of, Assertion.tools) }
 
 // prove tries to prove every assertion in a.Of and returns the first refutation. If no assertion is
-// refuted, it returns the first unknown result. If all are proved, the proof names the nets of all
-// of them.
+// refuted, it returns the first unknown result. If all are proved, Because contains the nets of all
+// proofs.
 func (a Each) prove(m *prover) Proof {
 	all := Proof{Result: Proved}
 	for i, one := range a.Of {

@@ -8,10 +8,9 @@ import (
 
 func (a NeverAfter) tools() []gate.Tool { return append([]gate.Tool{a.Tool, a.After}, a.Until...) }
 
-// prove looks for a run that admits a call to Tool after a call to After. If Unapproved is set,
-// only calls to Tool without that approval count. The query's monitor is in state 1 while a call to
-// Tool would violate the claim: from the time a call to After is admitted until a call to one of
-// the tools in Until succeeds.
+// prove looks for a run that admits a call to Tool after a call to After. The query's monitor is in
+// state 1 while a call to Tool would violate the claim: from the time a call to After is admitted
+// until a call to one of the tools in Until succeeds.
 func (a NeverAfter) prove(m *prover) Proof {
 	tools := tagger([]gate.Tool{a.Tool}, []gate.Tool{a.After}, a.Until)
 	return m.proveNeverMet(&explore.Query{

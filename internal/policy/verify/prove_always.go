@@ -33,7 +33,7 @@ func (a AlwaysPossible) prove(m *prover) Proof {
 		match, one = m.matcherOf(a.Tool)
 	}
 	classes, gap := m.ClassesFor(nil, taggerOf(a.Tool))
-	var matched, known []int // nets affected by matching calls; known ignores calls that might be impossible, unless their enumeration was deferred
+	var matched, known []int // matched contains the nets that matching calls affect; known leaves out some calls that might be impossible
 	for i, s := range classes {
 		if !match(s) {
 			continue
@@ -60,10 +60,9 @@ func (a AlwaysPossible) prove(m *prover) Proof {
 	return m.proveAlways(m.groupsOf(known), nil, explore.TaggedGoal(match, one))
 }
 
-// proveAlways tries to prove that successful calls can reach the goal from every state. If all
-// calls that affect the nets in around are known, and these nets have few enough combined states,
-// it explores these nets completely. Otherwise, it starts with the nets in few and adds others only
-// as needed.
+// proveAlways tries to prove that successful calls can reach the goal from every state. It explores
+// all nets in around if their calls are known and their combined states are few enough. Otherwise,
+// it starts with the nets in few and adds others as needed.
 func (m *prover) proveAlways(around, few []int, g *explore.Goal) Proof {
 	if why := m.WhyAdvisory(around); why != "" {
 		return Proof{Why: why}
@@ -83,11 +82,10 @@ func (m *prover) proveAlways(around, few []int, g *explore.Goal) Proof {
 	}
 }
 
-// alwaysBy tries to decide, with the given nets alone, whether the goal can always be reached. It
-// proves this if calls that no other net ever refuses lead to the goal from every state. To refute
-// it, alwaysBy looks for a run that leads to a state where the given nets make the goal
-// unreachable; all nets must admit that run. If the result is unknown, more holds the nets to add
-// for another attempt, if any.
+// alwaysBy tries to decide whether the goal can always be reached, exploring only the given nets.
+// The claim is proved if calls that no other net ever refuses lead to the goal from every state. It
+// is refuted by a run that all nets admit and that leads to a state where the given nets make the
+// goal unreachable. If the result is unknown, more contains the nets to add for another attempt.
 func (m *prover) alwaysBy(nets []int, g *explore.Goal) (p Proof, more []int) {
 	tag := explore.Tagger(func(s *callclass.Class) bool { return !s.Waits && g.Matches(s) })
 	if why := m.Calls.Gap(nets, tag); why != "" {

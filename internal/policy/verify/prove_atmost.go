@@ -45,11 +45,11 @@ func (a AtMost) refillInterval() time.Duration {
 }
 
 // maxCount is the highest count that the first search for a counterexample tracks. If Count is
-// higher, [AtMost.lengthen] repeats a call of the run that this search finds.
+// higher, [AtMost.lengthen] then makes the counterexample longer by repeating one of its calls.
 const maxCount = 64
 
-// maxExact is the highest count that a second search tracks. The second search is made if
-// [AtMost.lengthen] fails and some calls restart the count.
+// maxExact is the highest count to search for again if [AtMost.lengthen] fails and some calls
+// restart the count.
 const maxExact = 500
 
 // query returns a query for a run with more than count calls per session, or between two calls that
@@ -123,7 +123,7 @@ func (a AtMost) proveWindow(m *prover) Proof {
 	return Proof{Why: "calls were counted only at certain times"}
 }
 
-// past is the monitor's state after time has passed, when it no longer counts calls.
+// past is the monitor's state once time has passed. The monitor then counts no more calls.
 const past = ^uint32(0)
 
 // instantQuery returns a query for a run with more than Count calls before any time has passed.

@@ -22,7 +22,7 @@ type prover struct {
 	each       *ForEach               // the [ForEach] claim being proved, if any; all searches then consider a single value of its key
 	options    *Options
 
-	judging bool // whether some enforced net judges the arguments of calls, not only their names
+	judging bool // whether verdicts depend on the arguments of calls, not only on their names
 	rows    bool // whether some net counts consecutive identical calls
 }
 
@@ -36,7 +36,7 @@ func listedNames(p *gate.Policy) []gate.Tool {
 	for _, tool := range list.FlatMap(transitions, func(t gate.Transition) []gate.Tool { return t.Tools }) {
 		name := tool.Name
 		if tool.Kind == gate.Literal && strings.Contains(name, ".") {
-			name = "\"" + name // keep a tool apart from an action with the same name
+			name = "\"" + name // distinguish a tool from an action with the same name
 		}
 		if !seen[name] {
 			seen[name] = true
@@ -98,7 +98,7 @@ type Options struct {
 
 	passes     bool // whether to admit calls that no net lists, even if the policy denies calls by default
 	groups     int  // for liveness, nets that share calls are explored completely if together they have at most this many states; 0 means explore.GroupLimit
-	inventions int  // maximum number of names to try per search for names that patterns match; 0 means the default of package callclass
+	inventions int  // maximum number of names to make up when searching for one that the patterns match; 0 means the default of package callclass
 }
 
 // An Assertion is a claim about a policy. [Never], [NeverBefore], [NeverAfter], [NeverWhile],
@@ -113,14 +113,14 @@ type Assertion interface {
 // A Proof is the result of an attempt to prove an assertion.
 type Proof struct {
 	Assertion      Assertion // the assertion; for Each, the element of Of that the other fields refer to
-	Part           int       // if the assertion is an Each, the index of Assertion in its field Of
+	Part           int       // for an Each, the index of Assertion in its list Of
 	Result         Result
 	Counterexample Trace  // if Refuted, a run that violates the assertion, usually a shortest one; empty if no single run is a counterexample
 	Witness        Trace  // for Reachable, if Proved, a run that leads to a call to Tool
 	Because        []Net  // nets that cause the result; if Refuted, all of them are necessary unless Rough is set
 	Rough          bool   // if Refuted, whether some nets in Because might be unnecessary; set if not all subsets were tried
 	Default        bool   // if Refuted, whether all calls that the assertion is about are refused by the policy's default
-	ForEach        string // if the claim is proved only for each key value separately, words for this, such as "for each path"
+	ForEach        string // if the claim is proved only for each key value separately, a phrase such as "for each path"
 	Why            string
 	Supposed       string // if Unknown because a tool might not exist, the name of that tool
 
@@ -128,15 +128,14 @@ type Proof struct {
 }
 
 // ForEach claims that Of, a [NeverBefore] or an [AtMost], holds for each value of the key
-// separately. For a given value, only the calls with that value are considered. If Of is a
-// NeverBefore, calls to its Tool without a value are considered, too, because no earlier call can
-// have the same value.
+// separately. For a given value, only the calls with that value are considered. A NeverBefore is
+// also about calls to its Tool that have no value.
 type ForEach struct {
 	Of  Assertion
 	Key []Compared
 }
 
-// A Compared names two fields, each read from a different call, that must have the same value.
+// A Compared is a pair of fields, read from two different calls, that must have the same value.
 // Field is read from a call that the claim is about. Other is read from a call that must come
 // first, for [NeverBefore], or that restarts the count, for [AtMost].
 type Compared struct{ Field, Other gate.Field }
@@ -188,9 +187,9 @@ func compared(p *gate.Policy, all []Assertion) (out [][]callclass.Reading) {
 	return out
 }
 
-// resolveField returns f, unless f is an expression without a [gate.ValueReader], which cannot be
-// evaluated. It then looks among the policy's keys for a field that has a reader and the same
-// source text, and returns that field if it exists.
+// resolveField tries to replace a field that cannot be evaluated, because it is an expression
+// without a [gate.ValueReader]. The replacement is a field of the policy's keys with a reader and
+// the same source text. If no such field exists, or f can be evaluated, resolveField returns f.
 func resolveField(p *gate.Policy, f gate.Field) gate.Field {
 	if f.Path != "" || f.Reader != nil {
 		return f

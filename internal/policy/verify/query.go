@@ -28,10 +28,9 @@ func (m *prover) toProof(f explore.Answer, q *explore.Query) Proof {
 // earlier is the tag bit of calls that change the monitor's state when they begin.
 const earlier = 4
 
-// tagger returns a function that tags classes of calls for a query. Calls that the claim is about
-// get the tag bit [explore.Wanted]. Calls that change the monitor's state get a tag bit, too:
-// [earlier] if they change it when they begin, and [explore.Succeeded] if they change it when they
-// succeed.
+// tagger returns a function that tags classes of calls for a query. Calls with a name from the
+// first list get the tag bit [explore.Wanted], and those with a name from the second list get
+// [earlier]. Calls whose success counts for a name from the third list get [explore.Succeeded].
 func tagger(about []gate.Tool, begins []gate.Tool, ends []gate.Tool) func(*callclass.Class) uint8 {
 	return func(s *callclass.Class) (tag uint8) {
 		if carriesAny(s, about, false) {
@@ -47,8 +46,8 @@ func tagger(about []gate.Tool, begins []gate.Tool, ends []gate.Tool) func(*callc
 	}
 }
 
-// onSuccess returns a function for explore.Query.Done. When a call tagged as [explore.Succeeded]
-// succeeds, the function sets the monitor's state to the given one.
+// onSuccess returns a function for the field Done of an [explore.Query]. The function sets the
+// monitor's state to next when a call tagged as [explore.Succeeded] succeeds.
 func onSuccess(next uint32) func(mon uint32, tag uint8) uint32 {
 	return func(mon uint32, tag uint8) uint32 {
 		if tag&explore.Succeeded != 0 {

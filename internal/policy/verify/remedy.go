@@ -43,8 +43,8 @@ type Remedy struct {
 // waiting for the response.
 const remedyStates = 2000
 
-// remedyRoom limits memory use: after the searches in a model have visited more than this number of
-// states, a new model replaces it.
+// remedyRoom limits the number of states that searches visit in one model, and thereby its memory
+// use. Once the limit is exceeded, the next search uses a new model.
 const remedyRoom = 1_000_000
 
 // NewRemedyFinder returns a RemedyFinder for p. It uses only the options Tools and Lacks. If Tools
@@ -160,7 +160,7 @@ type remedySearch struct {
 	call   gate.Call
 	goal   *callclass.Class
 	values callclass.Values // values of the nets' keys
-	done   Remedy           // partial remedy to extend, which was found for other key values of the call
+	done   Remedy           // remedy found so far, for other key values of the call
 	rounds int
 }
 
@@ -202,9 +202,9 @@ func (t *remedySearch) states() []*gate.NetData {
 // of the call.
 const maxRounds = 8
 
-// continueFrom extends a remedy that is not sufficient: its steps lead to state s, where the call
-// is still refused. stopped is that refusal. The second result is false if a longer remedy is not
-// tried: no key value caused the refusal, the remedy has no steps, or it has been extended
+// continueFrom extends a remedy that is not sufficient. s is the state after the remedy's steps,
+// and stopped is the refusal of the call in that state. The second result is false if continueFrom
+// gives up: no key value caused the refusal, the remedy has no steps, or it has been extended
 // maxRounds times already.
 func (t *remedySearch) continueFrom(s *gate.State, so Remedy, stopped *gate.Refusal) (Remedy, bool) {
 	keyed := slices.ContainsFunc(stopped.Blocks, func(b gate.Block) bool { return b.Key != nil })

@@ -80,7 +80,7 @@ func (r *Remedy) step(i, times int) string {
 func quoted(name string) string { return "`" + name + "`" }
 
 // argsText returns the arguments of step i as text, with invisible characters escaped. If they
-// contain key values, argsText lists names and values instead of writing JSON, where possible.
+// contain key values, argsText prefers a list of names and values to JSON.
 func (r *Remedy) argsText(i int) string {
 	s := &r.Steps[i]
 	var members map[string]json.RawMessage

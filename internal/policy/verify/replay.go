@@ -122,7 +122,7 @@ func (r *replay) admit(s *Step, vary bool) (number uint64, refused *gate.Refusal
 const maxOthers = 100
 
 // admitRenewed makes the call in step s with a key value other than the tracked one. It first tries
-// each value that earlier calls of the run got in this way, then a new value. If the gate refuses
+// the values that it gave to earlier calls of the run, and then a new value. If the gate refuses
 // them all, admitRenewed first makes the calls that lead up to this call, all with the new value.
 func (r *replay) admitRenewed(s *Step) (number uint64, ok bool) {
 	for n := 1; n <= min(r.others+1, maxOthers); n++ {
@@ -142,7 +142,7 @@ func (r *replay) admitRenewed(s *Step) (number uint64, ok bool) {
 	return r.admitLed(s, s.class.RenewTracked(r.values, r.others))
 }
 
-// admitLed makes the call in step s after the calls that lead up to it. All of these calls have the
+// admitLed makes the calls that lead up to the call in step s, and then that call, all with the
 // given values.
 func (r *replay) admitLed(s *Step, values callclass.Values) (number uint64, ok bool) {
 	for left := r.prover.wayTo(s.class); len(left) > 0; left = left[1:] {
@@ -167,10 +167,9 @@ func (r *replay) admitLed(s *Step, values callclass.Values) (number uint64, ok b
 	return 0, false
 }
 
-// wayTo returns the classes of the calls in a run that leads to a call of class s, including that
-// call. All calls of the run have the same key value, the tracked one. If calls of class s have an
-// untracked value, the last class is the one that they would have with the tracked value. If no
-// such run is known, wayTo returns nil.
+// wayTo returns the classes of calls that lead to a call of class s, including that call. All of
+// these calls have the tracked key value: if calls of class s have another value, the tracked value
+// replaces it. If no such calls are known, wayTo returns nil.
 func (m *prover) wayTo(s *callclass.Class) []*callclass.Class {
 	plan := m.OneValue().Plan(explore.Tagger(func(c *callclass.Class) bool { return c.Owns(s) }), true)
 	if plan.Result != explore.Refuted {
@@ -238,10 +237,10 @@ const maxReplayed = 20_000
 // proof tracks.
 func (s *Step) hasOther() bool { return s.class != nil && s.class.HasOther() }
 
-// alternativeArgs returns arguments to try after a net has refused those of a call. They have
-// additional members, but do not change the call's names. If a validator refused the call, these
-// members are mentioned in the nets' conditions. Otherwise, if some net counts identical calls, a
-// single member with a number makes the call different.
+// alternativeArgs returns arguments to try after a net has refused those of step s. It adds members
+// that do not change the call's names. After a refusal by a validator, these are members that the
+// nets' conditions mention. If some net counts identical calls, it is a number that makes the call
+// different.
 func (m *prover) alternativeArgs(s *Step, refused *gate.Refusal, number int) []string {
 	var tried []string
 	switch {

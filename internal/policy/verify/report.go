@@ -18,7 +18,7 @@ type Report struct {
 	Redundant    []Redundant
 	Overlaps     []Overlap
 	MoreOverlaps bool     // whether there may be more overlaps
-	Gaps         []string // why some calls were not considered; nothing is proved about those calls
+	Gaps         []string // reasons why some calls were not considered; nothing is proved about those calls
 	States       int      // total number of states in the groups that were explored completely
 	Visited      int      // number of states visited in all searches
 }

@@ -17,11 +17,11 @@ type Trace []Step
 type Step struct {
 	Call    int           // number of the call in the trace, starting at 1
 	Tool    string        // tool, if the step begins a call
-	Names   *gate.Call    // example call with the same names as this call; if nil, the tool alone determines the names
+	Names   *gate.Call    // sample call with the names of this call; nil if the tool alone determines the names
 	Args    string        // JSON arguments; empty means {}
 	Result  string        // JSON result that the call must return on success; empty means any
-	Name    string        // human-readable name: the last name that a map entry or an action of the policy gives the call, or the tool if the call has no such name
-	Weak    bool          // whether the call has Name only as a restriction: its success does not count toward requirements for Name
+	Name    string        // human-readable name: the last name that a map entry or an action of the policy gives the call; if there are no such names, the tool
+	Weak    bool          // whether Name only restricts the call: the call's success does not count toward requirements for Name
 	Wait    time.Duration // if positive, the step is not a call but the passage of this amount of time
 	Ends    bool          // whether the step ends a call, rather than begins one
 	Outcome gate.Outcome  // outcome, if the step ends the call
@@ -64,8 +64,8 @@ func (t Trace) Calls() []string {
 
 func trace(ms []explore.Move) Trace { return traceTo(ms, nil) }
 
-// traceTo converts the run ms into a trace. If possible, it chooses argument values that also suit
-// the calls in then, a continuation of the run.
+// traceTo converts the run ms into a trace. It tries to choose argument values that also suit the
+// second argument, a continuation of the run.
 func traceTo(ms, then []explore.Move) Trace {
 	var t Trace
 	waits := make(map[int]bool)

@@ -8,9 +8,9 @@ import (
 )
 
 // A net with a key is verified for a single arbitrary value of the key, the tracked value. A claim
-// is first examined with calls that have the tracked value or any other value. If it is proved for
-// these calls, it holds for all values. A counterexample may use several values, because a claim
-// without a key covers the calls with all values together.
+// is first examined with calls that have the tracked value or any other value. Because the tracked
+// value is arbitrary, a proof holds for all values. If the claim has no key, a counterexample can
+// contain calls with several values.
 
 // proof tries to prove the assertion for all values. Failing that, it tries to refute the
 // assertion, first with calls that all have the same value and then with calls that have several
@@ -25,10 +25,10 @@ func (m *prover) proof(a Assertion) Proof {
 	}
 	switch a.(type) {
 	case Reachable, DeadlockFree, NoTerminalStates:
-		return p // the first attempt already considered both a single value and several values
+		return p // the attempt above also covered calls that all have the same value
 	}
 	if always, ok := a.(AlwaysPossible); ok && always.ButBudget {
-		return p // as for the assertions above
+		return p // the same applies here
 	}
 	one := m.oneValue()
 	q := one.checkRefutation(a.prove(one))
@@ -61,10 +61,8 @@ func (m *prover) forEach(a Assertion, nets []Net) string {
 	return ""
 }
 
-// comparison returns pairs of the net's key fields, so that a claim can be proved for each key
-// value separately. The first field of a pair is read from a call that the claim is about. The
-// second is read from a call that must come first or that restarts the count, if the claim names
-// such a call. comparison also returns words for the comparison, such as "with same path". key is
+// comparison returns the key fields of the net to compare when the claim is proved for each key
+// value separately. It also returns a phrase for the comparison, such as "with same path". key is
 // nil if the fields cannot be compared.
 func comparison(a Assertion, n *explore.Net) (key []Compared, words string) {
 	var other []gate.Field
@@ -101,7 +99,7 @@ func comparison(a Assertion, n *explore.Net) (key []Compared, words string) {
 
 func (c *Compared) differs() bool { return c.Other.Name() != c.Field.Name() }
 
-// pair returns pairs of fields to compare, one from each list, in order. It returns nil if the
+// pair returns pairs of fields to compare, each with one field of both lists. It returns nil if the
 // fields cannot be compared.
 func pair(about, other []gate.Field) (key []Compared) {
 	if len(about) != len(other) {

@@ -174,8 +174,8 @@ func (m *Model) checkLock(all []*Net, calls []*callclass.Class, ms []Move, nets 
 	return Proved
 }
 
-// callsOf returns the classes that affect a net of the view. It also creates the classes that are
-// needed to distinguish the calls selected by match.
+// callsOf returns the classes of calls that affect at least one of the view's nets. The calls
+// selected by match have classes of their own.
 func (v *view) callsOf(match func(*callclass.Class) bool) []*callclass.Class {
 	classes, _ := v.model.ClassesFor(v.netIndexes(), Tagger(match))
 	return list.Filter(classes, func(s *callclass.Class) bool {
@@ -220,8 +220,8 @@ func (m *Model) Callless(nets []int) bool {
 	return !slices.ContainsFunc(calls, func(s *callclass.Class) bool { return !s.Waits && m.isGated(s) })
 }
 
-// mayReturn reports whether a call is in flight after the run ms that could still return the
-// tracked value, although the run assumes that it does not.
+// mayReturn reports whether a call in flight after the run ms could still return the tracked value.
+// The run assumes that such a call returns another value.
 func mayReturn(ms []Move) bool {
 	open := make(map[int]*callclass.Class)
 	for _, mv := range ms {

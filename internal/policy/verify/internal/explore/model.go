@@ -133,9 +133,9 @@ func (m *Model) addWaits() {
 
 // An attractor holds the classes of calls that are always possible. It is computed in layers,
 // without exploring the states of all nets together. The first layer holds the calls that no net
-// can refuse. A call belongs to the next layer if, from every state of the nets that can refuse it,
-// calls of lower layers and the passage of time lead to a state that admits it. These calls prepare
-// it.
+// can refuse. Each further layer holds the calls that earlier layers can make possible: from every
+// state of the nets that can refuse such a call, calls of earlier layers and the passage of time
+// lead to a state that admits it.
 type attractor struct {
 	model *Model
 	Ok    []bool         // for each class, whether it is in the attractor

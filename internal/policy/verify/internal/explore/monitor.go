@@ -6,9 +6,8 @@ import (
 	"github.com/petrigate/petrigate/gate"
 )
 
-// Meets reports whether the run with the given moves meets the query. If the query has no Start
-// function or is about calls that never end ([Query].Stay), Meets does not examine the moves and
-// returns true.
+// Meets reports whether the run with the given moves meets the query. It does not check queries
+// without a Start function or with a Stay function, and returns true for them.
 func (sys *system) Meets(q *Query, ms []Move) bool {
 	if q.Start == nil || q.Stay != nil {
 		return true

@@ -17,7 +17,7 @@ type structure struct {
 	free       []int // indexes of structural transitions, which fire on their own
 	timed      []int // indexes of timed transitions, which the clock fires
 	watchAt    []int // for each observing transition that waits for calls to succeed, its index among such transitions; -1 for other transitions
-	spoils     bool  // whether a call can make observers of the net stop waiting for earlier calls to succeed; see [gate.Transition.Spoils]
+	spoils     bool  // whether some call can keep other calls from counting toward a requirement; see [gate.Transition.Spoils]
 	static     bool  // whether the marking never changes
 	incomplete bool  // whether some effects that calls can have on the net are unknown
 }
@@ -38,7 +38,7 @@ type Net struct {
 
 	locals callclass.Numbers[localState]
 	ends   map[endKey]*callEnd
-	held   *callclass.Numbers[holding] // numbered holdings, shared by all copies of the net; number 0 is the empty holding
+	held   *callclass.Numbers[holding] // the known holdings by number, shared by all copies of the net; number 0 is the empty holding
 	key    []byte
 }
 
@@ -48,17 +48,16 @@ type localState struct {
 	marking petri.Marking
 	flights []int
 	stuck   bool
-	spoiled bool         // whether a spoiling call is in flight (see [gate.Transition.Spoils]); observers then do not start to wait for other calls to succeed
+	spoiled bool         // whether a call in flight keeps other calls from counting toward a requirement; see [gate.Transition.Spoils]
 	begins  []*callStart // cached results of begin, by effect; nil if not yet computed
 }
 
-// A holding is the part of a net's state that belongs to a single call in flight: the call's
-// transitions in flight, which have taken their tokens, and the observers that fire if the call
-// succeeds.
+// A holding is what a net must remember about a call in flight: the transitions that have taken
+// their tokens, and the observers that fire if the call succeeds.
 type holding struct {
 	flights []int // transitions in flight, in the order they were chosen for the call
 	watches []int // indexes of the observers that wait for the call to succeed
-	spoils  bool  // whether the call is a spoiling call (see [gate.Transition.Spoils]); while it is in flight, observers do not start to wait for other calls to succeed
+	spoils  bool  // whether the call keeps other calls from counting toward a requirement; see [gate.Transition.Spoils]
 }
 
 type verdict uint8
@@ -125,9 +124,9 @@ func (n *structure) isStatic() bool {
 	return true
 }
 
-// maxWatches is the maximum number of transitions of a net that observe calls and wait for their
-// success. Sets of these transitions have this many bits, so nothing is proved about a net with
-// more of them.
+// maxWatches is the maximum number of transitions of a net that can wait for calls to succeed. Sets
+// of these transitions are stored in a uint64. Nothing is proved about a net that exceeds the
+// maximum.
 const maxWatches = 64
 
 // start creates local state 0: the initial marking after the structural transitions have fired.

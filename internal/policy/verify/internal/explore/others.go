@@ -9,12 +9,12 @@ import (
 )
 
 // The model tracks a single key value, but a call that follows a run can have any value. If all
-// calls of the run have the same value, two searches are enough by symmetry: one where the run has
-// used the tracked value, and one where it has not. A call with an untracked value can be possible
-// only if one of the searches admits the same call with the tracked value.
+// calls of the run have the same value, two searches are enough: one for this value, and one that
+// stands for all other values. A call with an untracked value is possible only if one of the
+// searches admits the same call with the tracked value.
 
-// A search for calls that can follow a run visits at most maxOthers states, or 1/25 of the limit on
-// states per search if that is more.
+// A search for the calls that can follow a run visits at most maxOthers states, or
+// searchLimits.Limit/25 states if that is more.
 const maxOthers = 2000
 
 // overOthers reports whether a search for calls with values other than the run's must stop after
@@ -23,11 +23,10 @@ func (l *searchLimits) overOthers(visited int) bool {
 	return visited == max(maxOthers, l.Limit/25) || l.Stop()
 }
 
-// proveLost tries to prove that successful calls can no longer meet the goal after the run ms. All
-// calls of the run have the same key value, but later calls can have any values. proveLost first
-// tries the given nets, which forbid the goal for the run's value. If they do not suffice, it tries
-// all nets that are connected with the goal; see [Goal.relatedNets]. It returns "" if it succeeds,
-// and otherwise the reason why the result is unknown.
+// proveLost tries to prove that, after the run ms, successful calls can no longer meet the goal.
+// All calls of the run have the same key value; later calls can have any values. proveLost first
+// considers only the given nets, and then all nets that are connected with the goal. It returns ""
+// if it succeeds, and otherwise the reason why the result is unknown.
 func (m *Model) proveLost(ms []Move, g *Goal, nets []int) (why string) {
 	if why = m.proveLostIn(ms, g, nets); why == "" {
 		return ""
@@ -42,7 +41,7 @@ func (m *Model) proveLost(ms []Move, g *Goal, nets []int) (why string) {
 // whole policy: other nets only forbid more calls, and a call that affects none of the given nets
 // does not change their state.
 func (m *Model) proveLostIn(ms []Move, g *Goal, nets []int) (why string) {
-	var unmet []Move // the run's calls as nets see them for an unused value
+	var unmet []Move // the run's moves from the point of view of a key value that the run does not use
 	for _, mv := range ms {
 		if mv.Class != nil {
 			if mv.Class = mv.Class.Counterpart(); mv.Class == nil {
@@ -127,8 +126,8 @@ type otherSearch struct {
 }
 
 // follow tries to show that no call selected by match is possible after the run ms. It returns ""
-// if it succeeds, and otherwise the reason why this is unknown. It also adds calls with other
-// values to o.calls if they turn out to be admitted; more reports whether it added any.
+// if it succeeds, and otherwise the reason why this is unknown. It also adds to o.calls the calls
+// with other values that turn out to be admitted. more reports whether it added any.
 func (o *otherSearch) follow(ms []Move, match func(*callclass.Class) bool) (why string, more bool) {
 	r := o.model.runOf(o.nets)
 	if r.play(ms); r.long {
@@ -147,8 +146,8 @@ func (o *otherSearch) follow(ms []Move, match func(*callclass.Class) bool) (why 
 	return "", more
 }
 
-// admit moves calls with other values from o.open to o.calls if, in the current state of r, the
-// nets would admit the same calls with the tracked value. It reports whether it moved any.
+// admit moves calls with other values from o.open to o.calls if no net in the current state of r
+// blocks the same calls with the tracked value. It reports whether it moved any.
 func (o *otherSearch) admit(r *run) (more bool) {
 	o.open = slices.DeleteFunc(o.open, func(c *callclass.Class) bool {
 		if blocking, _ := r.judge(c.Counterpart()); len(blocking) > 0 {

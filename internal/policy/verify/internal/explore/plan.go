@@ -18,9 +18,9 @@ func (m *Model) Plan(tag func(*callclass.Class) uint8, witnessed bool) Answer {
 	return m.planFor(q, nets, ViewOptions{Tag: tag, witnessed: witnessed, Limit: m.Limit})
 }
 
-// ShrinkPlanless removes nets from a set of nets that admits no plan for the query's goal, as long
-// as the remaining nets admit no plan either. It returns the remaining nets. A search over all
-// interleavings is cheaper if it starts with these nets.
+// ShrinkPlanless returns a subset of the nets that admits no plan for the query's goal. The given
+// nets together must not admit a plan. A search over all interleavings is cheaper if it starts with
+// fewer nets.
 func (m *Model) ShrinkPlanless(q *Query, nets []int) []int {
 	o := ViewOptions{Tag: q.Tag, Limit: min(m.Limit, GroupLimit)}
 	left, _ := leaveOut(nets, func(fewer []int) Result {
@@ -96,11 +96,11 @@ func (p *planner) search(o ViewOptions) (path []int, ok bool) {
 	return nil, true
 }
 
-// FindDetour finds a shortest run of successful calls that makes a call of class goal possible, and
-// returns the classes of these calls. The run starts in the given state of a session and considers
-// only the given nets. It contains only calls whose class satisfies offers and, if witnessed is
-// true, only calls with known tools and arguments. plan is nil if no such run was found; complete
-// is false if the search was cut off.
+// FindDetour finds a shortest sequence of successful calls that makes a call of the given class
+// possible, considering only the given nets. It starts in the given state of a session. It uses
+// only calls whose class satisfies offers and, if witnessed is true, only calls with known tools
+// and arguments. plan is nil if no such sequence was found; complete is false if the search was cut
+// off.
 func (m *Model) FindDetour(nets []int, goal *callclass.Class, from []*gate.NetData, offers func(*callclass.Class) bool, witnessed bool) (
 	plan []*callclass.Class, complete bool,
 ) {

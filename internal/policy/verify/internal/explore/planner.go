@@ -22,7 +22,7 @@ type planner struct {
 	queue  [][]int32 // states to expand, by estimated length of a plan that contains them
 	least  int       // index of the first list in queue that might not be empty
 	key    []byte
-	sole   int // position of the net that must be the only obstacle to the wanted call, by refusing it or requiring approval; -1 if the call must be admitted instead
+	sole   int // position of the net that must be the only one to refuse the wanted call or require approval for it; -1 if the call must be admitted
 }
 
 func (m *Model) newPlanner(v *view, sole int) *planner {
@@ -143,9 +143,9 @@ func (p *planner) stubbornSet(state []int) []int {
 	return enabled
 }
 
-// addSoleHelpers calls the given function for each net whose state might have to change before
-// p.sole is the only net that refuses a wanted call or requires approval for it: another net that
-// blocks the call or, failing that, every net that the call affects.
+// addSoleHelpers calls the given function for the nets whose state might have to change until
+// p.sole is the only obstacle to a wanted call. If another net blocks such a call, it passes only
+// that net. Otherwise, it passes all nets that the call affects.
 func (p *planner) addSoleHelpers(state []int, concerning func(net int)) {
 	for _, c := range p.goal {
 		if b := p.blocker(state, c); b >= 0 && b != p.sole {

@@ -26,9 +26,9 @@ func (q question) includes(p question) bool {
 	return q.approvals >= p.approvals && (p.via == "" || q.via == p.via)
 }
 
-// asksMore reports whether the net requires an approval that is not included in another net's
-// approval. If not, the second result is the index of a net whose approval includes it, or -1 if
-// the net requires no approval.
+// asksMore reports whether the net requires an approval that no other net's approval includes. If
+// all are included, the second result is the index of a net with such an approval. It is -1 if the
+// net requires no approval.
 func asksMore(net int, all []question) (more bool, covering int) {
 	covering = -1
 	for _, q := range all {

@@ -52,16 +52,16 @@ func (m *Model) proveUnmet(q *Query, nets []int, o ViewOptions) Result {
 	return Proved
 }
 
-// An UndecidedNet is a net that the search could not decide on: it might be redundant or not. Why
-// states the reason.
+// An UndecidedNet is a net that the search for redundant nets could not decide on. Why states the
+// reason.
 type UndecidedNet struct {
 	Net int
 	Why string
 }
 
 // RedundantNets returns nets that can all be removed at once without changing any verdict. If two
-// nets forbid the same calls, the later one is removed. Runs that m replays later omit the removed
-// nets. untried contains the nets that the search could not decide on.
+// nets forbid the same calls, the later one is removed. Later replays in m omit the removed nets.
+// untried contains the nets that the search could not decide on.
 func (m *Model) RedundantNets() (found []redundancy, untried []UndecidedNet) {
 	more := max(1, m.Limit/DefaultStates)
 	until := m.effort + more*redundantEffort
@@ -113,7 +113,7 @@ func (m *Model) checkRedundant(n, effort int) (because []int, ok bool, why strin
 	solely := func(s *callclass.Class) bool {
 		return slices.Contains(s.KnownTo, n) && !slices.ContainsFunc(s.KnownTo, func(k int) bool { return k != n && !m.off[k] })
 	}
-	if info := &m.Nets[n].Info; info.Shadow || len(info.Phases) > 0 { // phases also forbid tools that the policy does not name, so a net with phases is never redundant
+	if info := &m.Nets[n].Info; info.Shadow || len(info.Phases) > 0 { // a net with phases also forbids tools that the policy does not name, so it is never redundant
 		return nil, false, ""
 	}
 	if why = m.unsupportedReason(n); why != "" {
@@ -140,7 +140,7 @@ func (m *Model) checkRedundant(n, effort int) (because []int, ok bool, why strin
 	q := &Query{Sole: n}
 	o := ViewOptions{about: n + 1, Limit: m.Limit, until: m.effort + effort}
 	plan := Answer{Result: Proved, Nets: []int{n}}
-	if m.Nets[n].counter() < 0 { // exhausting a large counter would make the plan too long
+	if m.Nets[n].counter() < 0 { // a plan that exhausts a large counter would be too long
 		plan = m.planFor(q, plan.Nets, o)
 	}
 	if plan.Result != Proved {
@@ -160,10 +160,10 @@ func (m *Model) checkRedundant(n, effort int) (because []int, ok bool, why strin
 	return slices.DeleteFunc(because, func(i int) bool { return i == n }), true, ""
 }
 
-// offWithOtherScopes returns, by index, the nets to leave out while net n is examined: those in
-// sys.off and those with a scope other than n's. It returns nil if all nets have the same scope. In
-// another session, a net with another scope might permit calls that n forbids: a net with session
-// scope starts anew there, and a net with a wider scope keeps the tokens from earlier sessions.
+// offWithOtherScopes returns, for each net, whether to leave it out when checking whether net n is
+// redundant. It leaves out the nets in sys.off and the nets with another scope: in another session,
+// those might permit calls that net n forbids. If all nets have the same scope, offWithOtherScopes
+// returns nil.
 func (sys *system) offWithOtherScopes(n int) []bool {
 	off, found := slices.Clone(sys.off), false
 	for i, o := range sys.Nets {

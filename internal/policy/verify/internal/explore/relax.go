@@ -76,8 +76,8 @@ func (x *relaxedNet) alwaysBlocks(meaning int) bool {
 	return !x.any && !slices.ContainsFunc(x.states, func(s int) bool { return x.begin(s, meaning).verdict != blocks })
 }
 
-// addMeaning adds the states that the net can reach if calls with the given effect, the index of a
-// [callclass.Meaning], are also possible.
+// addMeaning adds the states that the net can reach if calls with another effect are possible, too.
+// The argument is the index of this effect's [callclass.Meaning].
 func (x *relaxedNet) addMeaning(meaning int) {
 	if slices.Contains(x.meanings, meaning) {
 		return
@@ -114,11 +114,10 @@ func (x *relaxedNet) step(state int) {
 	}
 }
 
-// add records that three things are possible in the net: the given state, a call in flight with the
-// given [holding], and an event that makes the observers in killed stop waiting. It also records
-// what follows from them: the state after the end of all calls that keep other calls from counting
-// toward a requirement (see [gate.Transition.Spoils]), and each known holding without the observers
-// that stop waiting.
+// add records that the net can reach the given state, that a call with the given [holding] can be
+// in flight, and that the observers in killed can stop waiting at the same event. It also records
+// the consequences: the state after the end of all calls that keep other calls from counting toward
+// a requirement, and each known holding without the observers that stop waiting.
 func (x *relaxedNet) add(state, hold int, killed uint64) {
 	before := x.size()
 	x.states = list.Add(x.states, state, x.unspoil(state))
@@ -140,8 +139,7 @@ func (x *relaxedNet) add(state, hold int, killed uint64) {
 	}
 }
 
-// inFlight reports whether the given state includes enough calls in flight for a call with the
-// given [holding] to be one of them.
+// inFlight reports whether a call with the given [holding] can be in flight in the given state.
 func (n *Net) inFlight(state, hold int) bool {
 	flights := slices.Clone(n.locals.List[state].flights)
 	return !slices.ContainsFunc(n.held.List[hold].flights, func(t int) bool {

@@ -17,14 +17,14 @@ type run struct {
 	long  bool // whether the run repeats calls more often than can be replayed; its final state is then unknown
 
 	from *run // the run that this run continues, if any
-	by   Move // if this run continues another, the added event: a new call, or the success of a call in flight
+	by   Move // if from is set, the event added to that run: a new call, or the success of a call in flight
 	next int  // value of [Move].Call for the next call to begin
 }
 
 // An admittedCall is a call that was admitted in a run, whether or not it has ended.
 type admittedCall struct {
 	class *callclass.Class
-	holds []callclass.Effect // the call's part of each net's state; Meaning is the index of a [holding] here
+	holds []callclass.Effect // for each affected net, the index of the call's [holding], stored in the field Meaning
 	ended bool
 	stays bool // whether the run treats the call as one that never ends
 
@@ -70,8 +70,8 @@ func (r *run) judge(s *callclass.Class) (blocking, asking []int) {
 	return blocking, asking
 }
 
-// asks reports whether, in its current state, the net requires an approval for calls of class s.
-// Only approvals that count for the query matter.
+// asks reports whether, for a call of class s, the net currently requires an approval that counts
+// for the query.
 func (r *run) asks(q *Query, net int, s *callclass.Class) bool {
 	n := r.nets[net]
 	return q.asks(n, n.begin(r.local[net], s.MeaningIn(net)))
@@ -115,9 +115,8 @@ func (r *run) end(c *admittedCall, o gate.Outcome) {
 	}
 }
 
-// spoils reports whether the given net has a call in flight that keeps other calls from counting
-// toward a requirement (see [gate.Transition.Spoils]). Until that call ends, no observer of the net
-// starts to wait for the success of another call.
+// spoils reports whether a call in flight keeps other calls from counting toward a requirement in
+// the given net (see [gate.Transition.Spoils]).
 func (r *run) spoils(net int) bool {
 	return slices.ContainsFunc(r.calls, func(c *admittedCall) bool {
 		return slices.ContainsFunc(c.holds, func(h callclass.Effect) bool {
@@ -126,8 +125,7 @@ func (r *run) spoils(net int) bool {
 	})
 }
 
-// unwatch makes some of the net's observers, given as a bit set, stop waiting for the success of
-// calls.
+// unwatch makes the net's observers in the bit set killed stop waiting for calls to succeed.
 func (r *run) unwatch(net int, killed uint64) {
 	if killed == 0 {
 		return
@@ -163,9 +161,9 @@ func ClassesOf(ms []Move) (classes []*callclass.Class) {
 // maxDoubles limits the number of additional calls that [Space.moves] inserts into a run.
 const maxDoubles = 64
 
-// moves converts a path to a state into the moves of separate calls. A state may list one call that
-// stands for any number of identical calls (see [maxAlike]), so moves inserts additional calls
-// where the path needs them. ok is false if the conversion fails.
+// moves converts a path to a state into the moves of a run. In a state, one call can stand for any
+// number of identical calls (see [maxAlike]). If the path ends more calls than it begins, moves
+// begins additional calls. ok is false if the conversion fails.
 func (s *Space) moves(path []event) (ms []Move, ok bool) {
 	double := make(map[int]int)
 	for range maxDoubles {
@@ -178,13 +176,13 @@ func (s *Space) moves(path []event) (ms []Move, ok bool) {
 	return nil, false
 }
 
-// tryMoves converts the path into moves. At event i, it begins double[i] more calls than the path
-// does. If too few calls begin, the second result is the index of an event that must begin one
-// more. Otherwise, it is -1.
+// tryMoves tries to convert the path into moves. At event i, it begins double[i] calls more than
+// the path. If the conversion fails because too few calls begin, the second result is the index of
+// an event that must begin one more. It is -1 in all other cases.
 func (s *Space) tryMoves(path []event, double map[int]int) (ms []Move, again int, ok bool) {
 	r := s.newRun()
 	var began []int                  // for each call, the index of the event that began it
-	consumed := make(map[uint32]int) // for each type of call, the index of the event that began the call that ended last
+	consumed := make(map[uint32]int) // for each type of call, the index of the event that began the call that ended most recently
 	for i, e := range path {
 		if e.kind == starts || e.kind == stays {
 			for range 1 + double[i] {
@@ -230,10 +228,10 @@ func (r *run) play(ms []Move) {
 // maxReplay is the maximum number of repeated calls in a move that are replayed one by one.
 const maxReplay = 20_000
 
-// apply plays a move, which can repeat a call many times. Before each call, it passes the nets that
-// block the call to accept, and stops if accept returns false. It does not check the calls that
-// [run.accelerate] plays in a single step. If more than maxReplay other calls are needed, apply
-// sets r.long and stops. It reports whether the whole move was played.
+// apply plays a move and reports whether it played all of it. A move can repeat a call many times.
+// Before each call, apply passes the nets that block the call to accept, and stops if accept
+// returns false. It sets r.long and stops if more than maxReplay repetitions have to be played one
+// by one.
 func (r *run) apply(mv Move, accept func(blocking []int) bool) bool {
 	if mv.Class == nil {
 		r.end(r.calls[mv.Call], mv.End)
@@ -315,9 +313,9 @@ func (r *run) key() string {
 	return fmt.Sprint(r.local, calls)
 }
 
-// continuations returns the runs that extend r by the success of one call, which is either new or
-// already in flight. If a call selected by match can begin, it returns only found, the run that
-// extends r by this call.
+// continuations returns the runs that extend r by one step: a new call that succeeds, or the
+// success of a call in flight. If a call selected by match can begin, it instead returns only the
+// run that ends with the beginning of this call, as found.
 func (r *run) continuations(calls []*callclass.Class, match func(*callclass.Class) bool) (next []*run, found *run) {
 	for _, s := range calls {
 		if blocking, _ := r.judge(s); len(blocking) > 0 {
@@ -342,10 +340,10 @@ func (r *run) continuations(calls []*callclass.Class, match func(*callclass.Clas
 	return next, nil
 }
 
-// extend extends r by successful calls until a call selected by match can begin. It tries shorter
-// runs first. In each run, it tries the classes of calls that the last argument returns. The search
-// is cut off if stop returns true. found is nil if no suitable run was found; complete is false if
-// the search was cut off.
+// extend looks for a shortest run that continues r with successful calls until a call selected by
+// match can begin. After each run, it tries the classes that the last argument returns for that
+// run. found is nil if no such run was found; complete is false if the search was cut off because
+// stop returned true.
 func (l *searchLimits) extend(r *run, match func(*callclass.Class) bool, stop func(visited int) bool, calls func(*run) []*callclass.Class) (found *run, complete bool) {
 	runs, seen := []*run{r}, map[string]bool{r.key(): true}
 	for k := 0; k < len(runs); k++ {
@@ -380,10 +378,9 @@ func (r *run) extension() (ms []Move) {
 	return ms
 }
 
-// Tidy moves the end of each call to an earlier position where possible, so that calls follow one
-// another instead of overlapping. To keep the effect of the run, it reorders events of two calls
-// only if the calls affect different nets and tag returns 0 for at least one of them. If tag is
-// nil, only the nets matter. The last move stays last.
+// Tidy moves the end of each call as early as possible, so that fewer calls overlap. It does not
+// move the end of a call past an event of another call if both calls affect the same net, or if tag
+// is not nil and returns a nonzero value for both classes. The last move stays last.
 func Tidy(ms []Move, tag func(*callclass.Class) uint8) []Move {
 	out := slices.Clone(ms)
 	of := make(map[int]*callclass.Class)
@@ -413,9 +410,9 @@ func commute(a, b *callclass.Class, tag func(*callclass.Class) uint8) bool {
 }
 
 // accelerate repeats the latest call in a single step, at most the given number of times (loop
-// acceleration). It returns the number of repetitions. The first argument holds the nets' states
-// when that call began. Each repetition must change the token counts by the same amounts, and every
-// net must have enough tokens that no repetition enables or disables a transition.
+// acceleration), and returns the number of repetitions. The first argument holds the nets' states
+// before the call. Every repetition changes the token counts by the same amounts, and no repetition
+// enables or disables a transition.
 func (r *run) accelerate(before []int, most int) int {
 	if most == 0 {
 		return 0

@@ -25,7 +25,7 @@ func (m *Model) NeverMet(q *Query, nets []int) Answer {
 }
 
 // unsureAnswer returns the [Unknown] answer for a result that depends on whether calls of the given
-// class are possible. The answer states this as the reason.
+// class are possible.
 func (m *Model) unsureAnswer(unsure *callclass.Class, tool string) Answer {
 	why, supposed := m.Calls.Doubt(unsure, tool)
 	return Answer{Why: why, Supposed: supposed}
@@ -68,7 +68,7 @@ func (m *Model) neverOf(q *Query, nets []int, o ViewOptions) Answer {
 		if o.required && m.Nets[n].Info.Advisory {
 			return Answer{Why: m.WhyAdvisory([]int{n})}
 		}
-		if slices.Contains(nets, n) { // the search found the run only because it had reduced a large counter; see [Net.cap]
+		if slices.Contains(nets, n) { // the search admitted the run only because it reduced a large counter; see [Net.cap]
 			if ms, ok = s.extend(q, ms); ok {
 				return Answer{Result: Refuted, Moves: ms}
 			}
@@ -177,8 +177,8 @@ func (m *Model) Objection(q *Query, ms []Move) int {
 }
 
 // pickRelevant chooses the blocking net to examine first. It prefers a net that does not always
-// block the call and that is affected by calls whose success the query's monitor waits for.
-// Otherwise, it leaves the choice to [pickBlocking].
+// block the call and is affected by calls whose success matters to the query. If no net is like
+// this, [pickBlocking] chooses.
 func (m *Model) pickRelevant(q *Query, blocking []int, s *callclass.Class) int {
 	for _, n := range blocking {
 		if !slices.Contains(s.BlockedBy, n) && q.Tag != nil && slices.ContainsFunc(m.byNet[n], func(i int) bool { return q.Tag(m.Classes[i])&Succeeded != 0 }) {
@@ -188,10 +188,11 @@ func (m *Model) pickRelevant(q *Query, blocking []int, s *callclass.Class) int {
 	return pickBlocking(blocking, s)
 }
 
-// otherRefuser returns -1 if only the net with index sole refuses the call, or if no net refuses it
-// and only this net requires a certain approval. Otherwise, it returns a net that shows the
-// opposite: another net that refuses the call or requires an approval at least as strict, or sole
-// itself if it neither refuses the call nor requires approval.
+// otherRefuser checks whether the net with index sole is the only obstacle to the call: only this
+// net refuses the call, or no net refuses it and only this net requires a certain approval. If so,
+// otherRefuser returns -1. Otherwise, it returns another net that refuses the call or requires an
+// approval at least as strict. It returns sole if that net neither refuses the call nor requires
+// approval.
 func (r *run) otherRefuser(sole int, blocking []int, s *callclass.Class) int {
 	others := slices.DeleteFunc(slices.Clone(blocking), func(n int) bool { return n == sole })
 	switch {
@@ -215,9 +216,9 @@ func (s *Space) extend(q *Query, ms []Move) ([]Move, bool) {
 	return s.extendTo(ms, func(ms []Move) bool { return s.model.Objection(q, ms) < 0 && s.model.Meets(q, ms) })
 }
 
-// extendTo returns a longer version of the run ms that satisfies accept, and reports whether it
-// found one. A longer version repeats one of the calls in ms, once for each token that is missing
-// from a reduced counter (see [Net.cap]).
+// extendTo looks for a longer version of the run ms that satisfies accept, and reports whether it
+// found one. It repeats one of the calls once for each token that is missing from a reduced counter
+// (see [Net.cap]).
 func (s *Space) extendTo(ms []Move, accept func([]Move) bool) ([]Move, bool) {
 	for _, pos := range s.limits {
 		n := s.nets[pos]
@@ -238,8 +239,8 @@ func (s *Space) extendTo(ms []Move, accept func([]Move) bool) ([]Move, bool) {
 	return nil, false
 }
 
-// mergeRepeats shortens ms. Calls that directly follow the repeated call, have the same class and
-// never end become further repetitions of it.
+// mergeRepeats shortens ms by merging calls into the repeated call that they directly follow. The
+// merged calls have the same class as that call and never end.
 func mergeRepeats(ms []Move) []Move {
 	at := slices.IndexFunc(ms, func(mv Move) bool { return mv.Times > 0 })
 	if at < 0 {
@@ -278,10 +279,9 @@ func Repeat(ms []Move, i, n int) []Move {
 	return out
 }
 
-// An advisory net does not always block calls: it gives way if a recovery net overrules it or if no
-// tool would be left. The searches assume that it always blocks. A run found by a search is real
-// nevertheless, because no net blocks any of its calls. But a proof that no run exists counts only
-// if it also holds without the advisory nets.
+// The searches assume that an advisory net always blocks, although it gives way if a recovery net
+// overrules it or if no tool would be left. A run that a search finds is real nevertheless, because
+// no net blocks its calls. But a proof that no run exists must also hold without the advisory nets.
 
 // WhyAdvisory returns the reason to give for an unknown answer if any of the nets is advisory.
 // Otherwise, it returns "".

@@ -39,9 +39,8 @@ const Wanted = 1
 // Succeeded is the tag bit of calls whose success the monitor waits for.
 const Succeeded = 2
 
-// An openType describes calls in flight that are interchangeable. They have the same tokens and
-// waiting observers in each of the view's nets. The query's monitor waits for the success of either
-// all or none of them.
+// An openType describes interchangeable calls in flight. They have the same [holding] in each of
+// the view's nets, and the query's monitor waits for the success of either all or none of them.
 type openType struct {
 	tag     uint8
 	many    bool // whether any number of such calls can be in flight, because the beginning of one changes no state
@@ -262,8 +261,8 @@ func (s *Space) visitStart(k int32, by event, mon uint32) {
 	s.reach(next, open, k, by)
 }
 
-// reach visits a state after adding a call of type t to its calls in flight. words holds the state
-// without this call. A call that can no longer affect a net is not added.
+// reach visits the state in words after adding a call of type t to the calls in flight. It does not
+// add a call that can no longer affect a net.
 func (s *Space) reach(words []uint32, t openType, from int32, by event) {
 	if len(t.holds) > 0 {
 		words = append(words[:1+len(s.nets)], s.insert(words[1+len(s.nets):], s.typeOf(t))...)
@@ -273,8 +272,8 @@ func (s *Space) reach(words []uint32, t openType, from int32, by event) {
 	s.visit(words, from, by)
 }
 
-// spoils reports whether calls of type id keep other calls in some net from counting toward
-// requirements (see [gate.Transition.Spoils]).
+// spoils reports whether calls of type id keep other calls from counting toward requirements in
+// some net (see [gate.Transition.Spoils]).
 func (o *openTypeTable) spoils(id uint32) bool {
 	return slices.ContainsFunc(o.types.List[id].holds, func(h callclass.Effect) bool { return o.nets[h.Net].held.List[h.Meaning].spoils })
 }
@@ -325,9 +324,9 @@ func (t *openType) isSaturated(alike int) bool {
 	return t.watches && !t.stays && (t.many && alike > 0 || alike >= maxAlike)
 }
 
-// survivors returns the types of the calls in flight after some observers have stopped waiting. The
-// slice opens lists the types before that, and is not modified. For each net, killed contains the
-// bit set of the observers that have stopped. Calls that can no longer affect a net are dropped.
+// survivors returns the types of the calls in flight after some observers have stopped waiting. It
+// drops calls that can no longer affect a net. opens contains the types before, and is not
+// modified. killed contains, for each net, the bit set of the observers that have stopped waiting.
 func (o *openTypeTable) survivors(opens []uint32, killed []uint64) []uint32 {
 	var out []uint32
 	for _, id := range opens {
@@ -371,8 +370,8 @@ func (o *openTypeTable) typeOf(t openType) uint32 {
 	return uint32(o.types.NumberOf(k, t))
 }
 
-// unclear reports whether an unknown outcome must be explored separately for calls of type id: its
-// effect differs from that of a failure, and also from that of a call that never ends.
+// unclear reports whether an unknown outcome must be explored separately for calls of type id,
+// because its effect differs both from that of a failure and from that of a call that never ends.
 func (o *openTypeTable) unclear(id uint32) bool {
 	t := &o.types.List[id]
 	flies := slices.ContainsFunc(t.holds, func(h callclass.Effect) bool {
@@ -416,11 +415,10 @@ func (s *Space) end(k int32, id uint32, kind eventKind) {
 	by := event{kind: kind, arg: id}
 	opens := s.opens(k)
 	i, alike := find(opens, id)
-	// If the calls of type id in opens stand for any number of calls, opens can stay the same after
-	// one of them succeeds. The state with one call fewer is visited, too. A success does not need
-	// that state if t.many is set, because any number of such calls can be in flight. It needs the
-	// state nevertheless if such calls keep other calls from counting toward requirements, because
-	// the end of the last one matters.
+	// If the listed calls of type id stand for any number of calls, the list can stay the same
+	// after one of them succeeds. The state with one call fewer is visited, too. After a success,
+	// it is left out if t.many is set, unless the end of the last such call lets other calls count
+	// toward requirements again.
 	if kind == succeeds && t.isSaturated(alike) {
 		s.visitEnd(k, opens, killed, rest, by)
 	}
@@ -444,8 +442,8 @@ func (s *Space) admits(k int32, c int) bool {
 	return true
 }
 
-// stateAfter returns the words of the state after a call of class c has begun and succeeded in
-// state k. The word for the query's monitor does not change. The search might not have visited the
+// stateAfter returns the words of the state that follows state k when a call of class c begins and
+// succeeds. It does not advance the query's monitor. The search might not have visited the
 // resulting state.
 func (s *Space) stateAfter(k int32, c uint32) []uint32 {
 	words := s.state(k)

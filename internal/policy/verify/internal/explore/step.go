@@ -17,7 +17,7 @@ func (n *Net) begin(state, e int) *callStart {
 	}
 	if l.begins[e] == nil {
 		b := n.compute(state, n.Meanings.List[e])
-		n.locals.List[state].begins[e] = b // l may be stale, because compute may have reallocated the list
+		n.locals.List[state].begins[e] = b // not l.begins: compute may have reallocated n.locals.List
 		return b
 	}
 	return l.begins[e]
@@ -54,15 +54,15 @@ func (n *Net) compute(state int, e callclass.Meaning) *callStart {
 	}
 	n.spoil(e, &next, &h, b)
 	if !n.advance(&next) {
-		return &callStart{verdict: blocks, next: state} // the gate refuses a call if the transitions that fire on their own would not stop firing after it
+		return &callStart{verdict: blocks, next: state} // the gate refuses a call if structural transitions would then fire forever
 	}
 	b.next, b.hold = n.intern(next), n.internHold(h)
 	return b
 }
 
-// spoil fires those enabled transitions of the call that keep other calls from counting toward
-// requirements (see [gate.Transition.Spoils]). If the call has such transitions, all observers of
-// the net stop waiting for calls to succeed.
+// spoil fires the call's enabled transitions that keep other calls from counting toward
+// requirements (see [gate.Transition.Spoils]). If the call has such transitions, even disabled
+// ones, all observers of the net stop waiting for calls to succeed.
 func (n *structure) spoil(e callclass.Meaning, next *localState, h *holding, b *callStart) {
 	for _, t := range e.Spoilers() {
 		if n.Trans[t].Enabled(next.marking) {
@@ -75,8 +75,8 @@ func (n *structure) spoil(e callclass.Meaning, next *localState, h *holding, b *
 	}
 }
 
-// unspoil returns the index of the given local state after the end of all calls that keep other
-// calls from counting toward requirements (see [gate.Transition.Spoils]).
+// unspoil returns the index of the local state that follows the given one when all calls that keep
+// other calls from counting toward requirements have ended (see [gate.Transition.Spoils]).
 func (n *Net) unspoil(state int) int {
 	if !n.locals.List[state].spoiled {
 		return state
@@ -137,8 +137,8 @@ func (n *structure) judge(l *localState, e callclass.Meaning) (v verdict, chosen
 	return v, chosen
 }
 
-// lists reports whether any transition lists a name of the calls with the given effect. meaning is
-// the index of that effect in n.Meanings. Phases and free names do not count.
+// lists reports whether some transition lists a name of the calls with the given effect. The
+// argument is the index of the effect in n.Meanings. Phases and free names do not count.
 func (n *structure) lists(meaning int) bool {
 	return slices.ContainsFunc(n.Meanings.List[meaning], func(a callclass.Ask) bool { return len(a.Barred) == 0 && !a.Free })
 }
@@ -150,17 +150,17 @@ func (n *structure) holds(l *localState, places []int) bool {
 	return slices.ContainsFunc(places, func(p int) bool { return present[p] > 0 })
 }
 
-// void reports whether transition t would wait in vain for the call to succeed. A success does not
-// count if the call itself or a call in flight keeps calls from counting toward requirements (see
+// void reports whether transition t waits for calls to succeed, but would not count this call. This
+// is so if the call itself or a call in flight keeps calls from counting toward requirements (see
 // [gate.Transition.Spoils]).
 func (n *structure) void(l *localState, e callclass.Meaning, t int) bool {
 	def := &n.Info.Transitions[t]
 	return def.Deferred && (l.spoiled || e.Spoils())
 }
 
-// earn appends transitions to chosen, the transitions that gate the call, and returns the result.
-// It appends those that count the call toward a requirement and are enabled after the transitions
-// in chosen have taken their tokens.
+// earn returns chosen, the transitions that gate the call, with additional transitions: those that
+// count the call toward a requirement and are enabled after the transitions in chosen have taken
+// their tokens.
 func (n *structure) earn(l *localState, e callclass.Meaning, chosen []int) []int {
 	after := slices.Clone(l.marking)
 	for _, t := range chosen {
@@ -181,10 +181,9 @@ func (n *structure) earn(l *localState, e callclass.Meaning, chosen []int) []int
 	return chosen
 }
 
-// candidate returns the first enabled transition among those that list a name of the call, given in
-// lists. It returns -1 if they are all disabled or the net is stuck. If observed is false, because
-// some of these transitions gate calls, candidate skips those that only count calls toward a
-// requirement.
+// candidate returns the first enabled transition among those given, or -1 if they are all disabled
+// or the net is stuck. Unless observed is true, candidate skips transitions that only count calls
+// toward a requirement.
 func (n *structure) candidate(l *localState, lists []int, observed bool) int {
 	if l.stuck {
 		return -1
@@ -242,8 +241,8 @@ func (n *Net) tokenless(hold int) bool {
 	return !slices.ContainsFunc(n.held.List[hold].flights, func(t int) bool { return len(n.Trans[t].In) > 0 })
 }
 
-// dropWatches returns the index of a call's [holding] after the observers in the bit set killed
-// have stopped waiting. hold is the index before.
+// dropWatches removes the observers in the bit set killed from a [holding]. It takes the holding's
+// index and returns the index of the result.
 func (n *Net) dropWatches(hold int, killed uint64) int {
 	h := n.held.List[hold]
 	kept := n.keptWatches(h.watches, killed)
@@ -291,10 +290,10 @@ func (n *Net) end(state, hold int, o gate.Outcome) *callEnd {
 	return e
 }
 
-// succeed updates the local state after a call has succeeded. done holds those of its transitions
-// that took their inputs when the call began; succeed adds their outputs. It then fires the
-// observers in watches, except those that have become disabled. killed is the bit set of all
-// observers that stop waiting because they have become disabled.
+// succeed updates the local state after a call has succeeded. It adds the outputs of the
+// transitions in done, which took their inputs when the call began. Then it fires the observers in
+// watches that are still enabled. killed is the bit set of the observers that stop waiting because
+// they have become disabled.
 func (n *structure) succeed(l *localState, done, watches []int) (killed uint64) {
 	for _, t := range done {
 		n.Trans[t].Put(l.marking)

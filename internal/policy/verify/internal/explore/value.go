@@ -32,11 +32,9 @@ func (m *Model) OneValue() *Model {
 // Assured reports, for each state, whether successful calls of allowed classes can certainly reach
 // the goal.
 //
-// The model tracks a single key value, and a map statement can match one value but not another.
-// Assured therefore searches once for each value that the classes mention, and requires that every
-// search reaches the goal. Unless the goal is only about the tracked value, calls with a new value
-// can also reach it. One search that reaches the goal from all states is then enough, because calls
-// with its value can follow any state.
+// A map entry can match one key value but not another. Assured therefore searches once for each
+// value that the classes mention, and requires that every search reaches the goal. If the goal is
+// not only about the tracked value, one search that reaches it from all states is enough.
 func (s *Space) Assured(g *Goal, allowed func(class int) bool) []bool {
 	var all []bool
 	for _, v := range s.valuesOf(allowed) {
@@ -73,8 +71,8 @@ func (s *Space) valuesOf(allowed func(class int) bool) []callclass.Values {
 	return all
 }
 
-// assured is like [Space.Assured], but calls of all allowed classes can have the same values, so a
-// single search is enough.
+// assured is like [Space.Assured], but assumes that calls of all allowed classes can have the same
+// values.
 func (s *Space) assured(g *Goal, allowed func(class int) bool) []bool {
 	good := s.Escapes(g, allowed)
 	if g.one || !slices.Contains(good, false) || !slices.ContainsFunc(s.nets, (*Net).Keyed) {
@@ -88,9 +86,9 @@ func (s *Space) assured(g *Goal, allowed func(class int) bool) []bool {
 
 // assuredFresh reports, for each state, whether calls with a new key value can reach the goal. good
 // holds the same answers for calls with the tracked value. A new value behaves like the tracked
-// value before its first use. For each state, assuredFresh therefore examines the states where no
-// call has used the tracked value and the nets without a key have the same local states. At least
-// one such state must exist, and good must be true for all of them.
+// value before its first use. For each state, assuredFresh therefore looks at the states where the
+// tracked value is unused and the nets without a key have the same local states. It reports true if
+// at least one such state exists and good is true for all of them.
 func (s *Space) assuredFresh(good []bool) []bool {
 	unused := make([]map[int]bool, len(s.nets)) // for each net with a key, its possible states for an unused value; nil for other nets
 	for pos, n := range s.nets {
@@ -159,8 +157,8 @@ func (n *Net) unusedStates() map[int]bool {
 }
 
 // anyValue reports whether the transitions for one name of a call leave the tracked value unused.
-// Each of them must be fired by the clock, or admit the call without firing because the call lacks
-// the tracked value.
+// Either the clock fires such a transition, or the call lacks the tracked value and passes without
+// firing it.
 func (n *structure) anyValue(a callclass.Ask) bool {
 	return !slices.ContainsFunc(a.Transitions, func(t int) bool { return !slices.Contains(n.timed, t) && !slices.Contains(a.Idle, t) })
 }

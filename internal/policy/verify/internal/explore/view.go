@@ -27,7 +27,7 @@ type class struct {
 	tag     uint8
 
 	sure   bool  // whether calls of at least one represented class are known to be possible; set only if ViewOptions.Beyond is set
-	beyond []int // nets outside the view that can refuse calls of a represented class; of the classes whose calls are known to be possible, the one with the fewest such nets is used
+	beyond []int // nets outside the view that can refuse calls of a represented class; the smallest set among the classes whose calls are known to be possible
 }
 
 // ViewOptions select what a view includes.
@@ -95,10 +95,8 @@ func (m *Model) view(nets []int, o ViewOptions) *view {
 	return v
 }
 
-// noteBeyond updates c for s, one of the classes that c represents. If calls of class s are known
-// to be possible, it sets c.sure and finds the nets outside the view that can refuse such calls. It
-// stores the smallest set of nets found so far in c.beyond. If o.Beyond is false, noteBeyond does
-// nothing.
+// noteBeyond updates c.sure and c.beyond for s, one of the classes that c represents. It does
+// nothing unless o.Beyond is set and calls of class s are known to be possible.
 func (c *class) noteBeyond(v *view, s *callclass.Class, o ViewOptions) {
 	if !o.Beyond || uncertain(s) {
 		return
