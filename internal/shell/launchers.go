@@ -9,7 +9,7 @@ import (
 // project contains or that the launcher downloads.
 type launch struct {
 	options func() *optionTable
-	loose   bool // whether some words after the launcher do not count as the name of a program, as in yarn add or python -m pdb
+	loose   bool // whether a word after the launcher may be something other than a program's name, as in yarn add or python -m pdb
 }
 
 // launches is the table of launchers. A launched program is read as if it were run directly.

@@ -148,9 +148,9 @@ func (p *Pattern) hasInOrder(c *command, args []arg, first int) Outcome {
 	return Match
 }
 
-// advance returns how many of the pattern's operands may have been found up to and including the
-// argument a. The argument n is the number before a. If files is true, an operand that is a file
-// name also matches longer paths to that file.
+// advance returns how many of the pattern's operands may have been found after the argument a, if n
+// may have been found before it. If files is true, an operand that is a file name also matches
+// longer paths to that file.
 func (p *Pattern) advance(a arg, n int, files bool) int {
 	switch {
 	case n == len(p.operands):
@@ -181,9 +181,9 @@ func (w *word) isFile(at string) bool {
 }
 
 // inert reports whether the command, which matches the pattern p, does exactly what its name says.
-// If the program is in a table, the command's operands must begin with those of the pattern. All
-// options and operands that are not in the pattern must be allowed by the table. If the program is
-// in no table, the command may have only the arguments in the pattern.
+// For a program in the tables, the command's operands must begin with those of the pattern, and the
+// table must allow all other operands and options. For any other program, the command may have only
+// the arguments in the pattern.
 func (c *command) inert(p *Pattern) bool {
 	args, _ := c.plainArgs()
 	known, options, lead, ok := programOf(c.name, args)

@@ -9,25 +9,25 @@ import (
 )
 
 // A mentionIndex finds the names of commands in text that was not parsed, such as the arguments of
-// programs that may run a command named in them. It is built once and used for all patterns. For
-// each word of the text, the field words holds the index of an entry in [results.doubts], which
-// describes the part of the script that contains the word.
+// programs that may run a command named in them. It is built once and used for all patterns. The
+// field words maps each word of the text to the index in [results.doubts] of the part of the script
+// that contains the word.
 type mentionIndex struct {
 	words map[string]int
 	texts []mention // all of the text, for finding file paths and names that contain separators
 }
 
-// A mention is a piece of text that was not parsed. It also holds the index of the entry in
-// [results.doubts] that describes the part of the script with this text.
+// A mention is a piece of text that was not parsed, with the index in [results.doubts] of the part
+// of the script that contains it.
 type mention struct {
 	text string
 	of   int
 }
 
-// add adds the words in args to the index. An argument may be read in several ways, so add includes
-// variants of it: the last letters of an option, which may be a value as in -xVALUE; the argument
-// with spaces for URL-encoded separators; and the argument without quotes and escapes, as a second
-// shell would read it.
+// add adds the words in args to the index. Because an argument may be read in several ways, add
+// also adds variants of it: the text after the first letters of an option, which may be an attached
+// value as in -xVALUE; the argument with spaces for URL-encoded separators; and the argument
+// without quotes and escapes, as a second shell would read it.
 func (m *mentionIndex) add(args []arg, of int) {
 	for _, a := range args {
 		for _, text := range [...]string{a.text, a.tail} {

@@ -6,11 +6,10 @@ import (
 )
 
 // Only reports whether the script does nothing but what the patterns describe. If not, the Doubt
-// gives the reason. At least one command must match a pattern with certainty. Any other command
-// must match a pattern, too, have no effect that a policy might restrict, or do nothing but run
-// another command, as timeout does. The script must not write a file other than /dev/null, set a
-// variable that programs act on, define a function, or contain anything that was not fully
-// understood.
+// gives the reason. At least one command must match a pattern with certainty. Each of the other
+// commands must match a pattern, do nothing that a policy might restrict, or only run another
+// command, as timeout does. The script must not write a file other than /dev/null, set a variable
+// that programs act on, define a function, or contain anything that was not fully understood.
 //
 // A command may have more arguments than the pattern as long as they leave the command's meaning
 // unchanged, according to the tables of known programs. For example, `git log --output=f` does not
@@ -94,9 +93,9 @@ func (c *command) allLiteral() bool {
 	return !slices.ContainsFunc(c.args, func(a arg) bool { return a.kind != literal && !a.name })
 }
 
-// begins reports whether the command certainly has the pattern's operands before all other operands.
-// The argument after an option that is in no table might be its value, so that only operands before
-// the option count.
+// begins reports whether the command certainly has the pattern's operands before all other
+// operands. It returns false if an option before them is neither in the tables nor in the pattern,
+// because the next argument might be the option's value.
 func (c *command) begins(p *Pattern) bool {
 	args, plain := c.plainArgs()
 	if !plain {

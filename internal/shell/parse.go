@@ -8,8 +8,9 @@ import (
 	"mvdan.cc/sh/v3/syntax"
 )
 
-// Limits on the work spent on a script. A script that exceeds a limit other than maxName counts as
-// a script that might run any command.
+// Limits on the work spent on a script. A script that exceeds a limit counts as a script that might
+// run any command. The exception is a command name longer than maxName, which is only excluded from
+// look-ups by name.
 const (
 	maxScript = 1 << 20 // maximum length of a script in bytes
 	maxWeight = 20_000  // maximum nesting of a script, as estimated by the function weight

@@ -22,8 +22,7 @@ type Pattern struct {
 	files    *FilePattern // not nil if the pattern describes files rather than a command
 }
 
-// A word is one of the words that make up a pattern. If glob is true, each * in it matches any
-// text.
+// A word is one word of a pattern. If glob is true, each * in it matches any text.
 type word struct {
 	text string
 	glob bool

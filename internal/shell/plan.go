@@ -29,7 +29,7 @@ const (
 	runsInput             // the standard input is a program
 	inBackground          // the commands of the following steps run in the background
 	writesFile            // the argument names a file to write
-	givesVariable         // programs get an environment variable, with the argument as its value
+	givesVariable         // programs run with an environment variable that has the argument as its value
 	changesPackage        // args are written to package.json
 	passesValue           // make or a similar program gets a variable whose value is not literal
 	definesAlias          // sets a git setting, which may define an alias, to the argument

@@ -72,7 +72,7 @@ type knownOption struct {
 	names    []string
 	takes    bool     // the option takes a value, attached or as the next argument
 	attached bool     // the option takes only an attached value
-	values   []string // the values that do not make the command do more or less than its name says; nil if all values are allowed
+	values   []string // the values with which the command does exactly what its name says; nil if any value will do
 	inert    bool
 	mayRun   bool     // the option may run something
 	implies  []string // the names of the options that this option implies
@@ -151,9 +151,9 @@ func (k *optionTable) splitOptions(args []arg, sure bool) (options []givenOption
 	return options, operands, true
 }
 
-// lazyOptions returns a function that returns the table of the given options. The options are
-// parsed on the first call. If an option takes a value and none is attached, the next argument
-// counts as the value, even if it looks like an option.
+// lazyOptions returns a function that parses the options on its first call and returns a table of
+// them. If an option takes a value and none is attached, the next argument counts as the value,
+// even if it looks like an option.
 func lazyOptions(options string) func() *optionTable {
 	return sync.OnceValue(func() *optionTable {
 		k := parseOptions(options)
@@ -257,8 +257,8 @@ func (k *optionTable) parseLong(name string, value arg, with bool, args []arg) (
 	return []givenOption{{known: o, name: name}}, 1
 }
 
-// isValue reports whether args[0] is the value of the preceding option. An argument that looks like
-// an option counts as a value only if k.exact is set.
+// isValue reports whether args[0] is the value of the preceding option. If k.exact is set, even an
+// argument that looks like an option counts as the value.
 func (k *optionTable) isValue(args []arg) bool {
 	if len(args) == 0 || args[0].kind > single && !(k.exact && args[0].split) {
 		return false

@@ -92,7 +92,7 @@ type numberedReading struct {
 	reader *Reader
 	script *Reading
 	found  []Outcome
-	by     []int // for each command pattern, index of the command that determines the pattern's outcome, or -1 if no single command does; unused if the outcome is NoMatch
+	by     []int // for each command pattern, index of the first command with the pattern's outcome, or -1 if the outcome is due to text that was not understood; unused for NoMatch
 	work   int   // number of comparisons so far between patterns and the words of commands
 }
 

@@ -52,8 +52,7 @@ func (o Options) newReader(script string) *reader {
 	return r
 }
 
-// settle records the parts of the script that are known to be uncertain only after the whole script
-// has been read.
+// settle records the uncertainties that can be found only after the whole script has been read.
 func (r *reader) settle() {
 	r.at, r.owner, r.settling = nil, -1, true
 	r.scope.settle()

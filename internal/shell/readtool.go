@@ -53,8 +53,8 @@ func readTool(name string, t tool, args []arg, strictly bool) (p plan, known boo
 	return p, t.kind != runner
 }
 
-// readArgument determines what args[0] makes a [tool] run. The other elements of args may be its
-// value or operands.
+// readArgument returns a plan for the commands that args[0], an argument of a [tool], makes it run.
+// The remaining arguments may be the value of args[0] or operands.
 func (t *tool) readArgument(args []arg) (p plan) {
 	a, rest := args[0], args[1:]
 	option, value, with := a.cut()

@@ -28,7 +28,7 @@ func (r *reader) run(args []arg, redirs []*syntax.Redirect) {
 		r.files.programs.add(path.Base(args[0].file()))
 	}
 	if strings.HasPrefix(name, "-") {
-		r.doubtAll("a command word that looks like an option") // for example, the parser takes -- in time -- rm as the command word
+		r.doubtAll("a command word that looks like an option") // for example, in "time -- rm", the parser takes -- as the command word
 	}
 	if len(name) > 1 && name[0] == '=' {
 		r.doubtAll("a command word that zsh searches for") // in zsh, =rm expands to the path of rm
@@ -217,9 +217,9 @@ func (r *reader) readElsewhere(args []arg, redirs []*syntax.Redirect) {
 }
 
 // readJoined joins words with spaces and reads the result as a script, as eval and ssh do. If a
-// word is not literal, readJoined records that the script might run any command. It does nothing if
-// the word is an argument of a function that is being defined, because the script is read again at
-// each call of the function. With [Options.Strict], it makes no such exception.
+// word is not literal, readJoined records that the script might run any command. The exception is
+// an argument of a function that is being defined: unless [Options.Strict] is set, readJoined then
+// does nothing, because the script is read again at each call of the function.
 func (r *reader) readJoined(args ...arg) {
 	var b strings.Builder
 	for i, a := range args {
@@ -241,7 +241,7 @@ func (r *reader) readJoined(args ...arg) {
 // readPossible reads every suffix of args as a command that may run.
 func (r *reader) readPossible(args []arg) {
 	if r.covered {
-		return // the outer call of readPossible reads these arguments, too
+		return // an enclosing call of readPossible reads these arguments
 	}
 	loose := r.tentative
 	r.tentative, r.covered = true, true

@@ -64,8 +64,8 @@ func (r *Reading) mayMatch(c *command, p *Pattern) Doubt {
 	return Doubt{What: what, Code: r.code(c.from, c.to), At: r.character(c.from), Advice: how}
 }
 
-// endsOptions reports whether writing -- before the first non-literal argument, as in rm -- "$f",
-// would ensure that the command c does not match the pattern p. If so, the advice recommends it.
+// endsOptions reports whether advice should recommend --, as in rm -- "$f". This helps if --
+// before the first non-literal argument ensures that the command c does not match the pattern p.
 func (c *command) endsOptions(p *Pattern) bool {
 	i := slices.IndexFunc(c.args, func(a arg) bool { return a.kind != literal })
 	if i < 0 || c.possible || !p.name.matches(c.name) {
@@ -76,12 +76,12 @@ func (c *command) endsOptions(p *Pattern) bool {
 	return ended.matches(p) == NoMatch
 }
 
-// missingPart looks for a command with the pattern's program and first operand, such as the
-// subcommand. If the subcommand has subcommands of its own, the second operand must match, too.
-// missingPart returns a Doubt that names the first word of the pattern that the command lacks. For
-// example, the command `go test ./pkg` lacks the word ./... of the pattern `go test ./...`. If the
-// script contains no such command, or the pattern is too short for this comparison, missingPart
-// returns the zero Doubt.
+// missingPart looks for a command that is similar to the pattern, and returns a Doubt that names
+// the first word of the pattern that the command lacks. For example, the command `go test ./pkg`
+// lacks the word ./... of the pattern `go test ./...`. A similar command has the same program and
+// the same first operand, such as the subcommand. If the subcommand has subcommands of its own, the
+// second operand must match, too. If the script contains no similar command, or the pattern is too
+// short for this comparison, missingPart returns the zero Doubt.
 func (r *Reading) missingPart(p *Pattern) Doubt {
 	begin := 1
 	if len(p.operands) > 0 && groups[p.name.text+" "+p.operands[0].text] != nil {

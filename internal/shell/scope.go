@@ -17,8 +17,8 @@ type scope struct {
 
 // A nestedReader reads the scripts that are nested in words and in the values of variables.
 type nestedReader interface {
-	// substitution reads the commands of a command substitution or process substitution. The caller
-	// sets fed if their standard input is a pipe, as in >(rm x).
+	// substitution reads the commands of a command substitution or process substitution. If fed is
+	// true, their standard input is a pipe, as in >(rm x).
 	substitution(list []*syntax.Stmt, fed bool)
 	// tentativeScript reads text that a program may run as a script.
 	tentativeScript(text string)
@@ -87,7 +87,7 @@ func (r *scope) setUnknown(args []arg) {
 
 // declareArgs reads the assignments and other arguments of declare and similar builtins.
 func (r *scope) declareArgs(builtin string, assigned, args []arg) {
-	var kind fact // isArray if an option such as -a declares arrays, and 0 otherwise
+	var kind fact // isArray after an option that declares arrays, such as -a; otherwise 0
 	exported, functions := builtin == "export", false
 	for _, a := range args {
 		if strings.HasPrefix(a.text, "-") {
@@ -136,8 +136,8 @@ func (r *scope) declareArg(a arg) {
 
 // compound checks an argument of declare or a similar builtin. The argument may define an array, as
 // in x=(a b), and bash expands the elements of an array. If the expansion may run a command,
-// compound records a [doubt]. If this depends on other parts of the script, compound records a fact
-// about the variable for [scope.settle].
+// compound records this uncertainty. If the rest of the script decides whether it may, compound
+// records a fact about the variable, which [scope.settle] checks later.
 func (r *scope) compound(a arg, kind fact) {
 	name, value, ok := strings.Cut(a.text, "=")
 	name = strings.TrimSuffix(name, "+")

@@ -19,7 +19,7 @@ type reader struct {
 	// true during a call of readPossible, except while a nested script is read.
 	covered bool
 	// recognized is true if the tables describe the command being read as a launcher, an
-	// interpreter, or a tool of a kind other than [container].
+	// interpreter, or a tool. Tools of the kind [container] do not count.
 	recognized bool
 	loopBodies int // number of words of for loops read so far; see [maxLoopBodies]
 
@@ -38,7 +38,7 @@ type reader struct {
 // A pipeline describes the part of a pipeline before the current command.
 type pipeline struct {
 	from     int // index of the first command in the pipeline
-	elements int // number of commands before the current one, or a negative number if any of them is not a simple command without redirections
+	elements int // number of commands before the current one; negative unless all of them are simple commands without redirections
 }
 
 // withInput calls a function that reads commands. If the first argument is true, the standard input

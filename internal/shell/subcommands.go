@@ -79,9 +79,9 @@ var groups = eachGroup(map[string]string{
 	"uv":                    "pip tool python run cache",
 })
 
-// eachGroup builds the table [groups] from rows that list the names of several programs and their
-// subcommands. Each value of the table is a function that returns the options that can precede the
-// second subcommand, such as add in git remote add.
+// eachGroup builds the table [groups]. Each key of rows lists the names of programs, and the value
+// lists their subcommands. Each value of the table is a function that returns the options that can
+// precede the second subcommand, such as add in git remote add.
 func eachGroup(rows map[string]string) map[string]func() *optionTable {
 	table := make(map[string]func() *optionTable)
 	for names, subs := range rows {

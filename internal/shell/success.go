@@ -36,7 +36,7 @@ func (r *Reading) Surely(p Pattern) (bool, Doubt) {
 	c := &r.commands[first]
 	own := strings.TrimLeft(strings.TrimRight(r.code(c.from, c.to), ";& "), "! ")
 	if c.by >= 0 || c.masking == substituted {
-		own = p.source // c.from and c.to are the position of the command around c
+		own = p.source // c.from and c.to belong to the command around c
 	}
 	what, advice := r.gap(first, &p)(own)
 	return false, Doubt{What: what, Code: own, At: r.character(c.from), Advice: advice}
@@ -74,9 +74,9 @@ func gapOutside(what string) gap {
 
 func alone(own string) string { return "run `" + own + "` in a separate call" }
 
-// gap returns nil if the script's success proves that command i certainly matches p and has
-// succeeded. Otherwise, it returns a function that explains why not and gives advice. Command i
-// must be a possible match of p.
+// gap returns nil if the script's success proves that command i matches p and has succeeded.
+// Otherwise, it returns a function that explains why not and gives advice. The caller must have
+// checked that command i may match p.
 func (r *Reading) gap(i int, p *Pattern) gap {
 	c := &r.commands[i]
 	switch {
@@ -116,7 +116,7 @@ func (r *Reading) gap(i int, p *Pattern) gap {
 }
 
 // spoiled returns the [doubt] about the first part of the script that may have replaced the program
-// that command i runs, or nil.
+// that command i runs. It returns nil if the script contains no such part.
 func (r *Reading) spoiled(i int) *doubt {
 	return list.Find(r.doubts, func(d doubt) bool { return d.spoils && d.before <= i })
 }
@@ -136,8 +136,8 @@ var hides = [...]string{
 	ended:       "the script may end before it",
 }
 
-// lost explains how the construct around the command c hides whether c succeeded, and advises how
-// to avoid this. The default advice is the last argument, which recommends a separate call.
+// lost explains why the construct around the command c hides whether c succeeded, and advises how
+// to avoid this. By default, the advice is the last argument, which recommends a separate call.
 func (r *Reading) lost(c *command, p *Pattern, alone string) (what, advice string) {
 	switch what = hides[c.masking]; c.masking {
 	case followed:
@@ -285,9 +285,9 @@ func (k *optionTable) shortens(name string) bool {
 	return false
 }
 
-// others returns the operands that match no operand of the pattern. It skips the first operands of
-// the pattern that belong to the program's name in the tables, such as stash and list in git stash
-// list. The lead argument is the number of these operands.
+// others returns the operands that match no operand of the pattern. It skips the operands of the
+// pattern that belong to the program's name in the tables, such as stash and list in git stash
+// list. lead is the number of these operands.
 func (p *Pattern) others(operands []arg, lead int) (rest []arg) {
 	next := min(lead, len(p.operands))
 	for _, a := range operands {

@@ -13,8 +13,8 @@ import (
 type values struct {
 	texts  map[string]arg
 	arrays map[string][]arg
-	either map[string][]string // for each variable that may have one of several values, these values
-	lost   *set                // while a function's definition is read, collects the names of variables whose values become unknown ("" stands for all variables); nil at other times
+	either map[string][]string // the possible values of each variable that may have more than one
+	lost   *set                // names of the variables whose values become unknown in the function definition being read ("" stands for all variables); nil outside of definitions
 }
 
 // clone returns a copy that can be modified independently, except for lost, which is shared.

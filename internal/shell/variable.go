@@ -143,8 +143,9 @@ func (v *variables) elements(w *syntax.Word) (list []arg, ok bool) {
 // commands returns the possible expansions of a command word that consists only of $x: one list of
 // words for each possible value of x. It returns nil if an expansion is uncertain, or if a value
 // may be a builtin, because a builtin affects the shell itself. It also returns nil if the only
-// value is a single word, which needs no special treatment. Unquoted values are split at blanks.
-// zsh does not split them, and then runs nothing, because no program has a name with blanks.
+// value is a single word, which needs no special treatment. Unquoted values are split at blanks, as
+// in bash. This is safe for zsh, which does not split them, because no program has a name with
+// blanks.
 func (v *variables) commands(w *syntax.Word) (lists [][]arg) {
 	p, quoted := onlyExpansion(w)
 	if p == nil || !isPlain(p) || p.Index != nil || p.Param.Value == "*" {
@@ -172,9 +173,9 @@ func (v *variables) commands(w *syntax.Word) (lists [][]arg) {
 	return lists
 }
 
-// assign records the value that an assignment gives to a variable. The parameter old holds the
-// previous elements of an array if known is true. The parameter held lists the possible previous
-// values of any other variable. If straight is false, the assignment may run several times or not
+// assign records the value that an assignment gives to a variable. For an array, old holds the
+// previous elements, and known tells whether they are certain. For any other variable, held lists
+// the possible previous values. If straight is false, the assignment may run several times or not
 // at all.
 func (v *variables) assign(a *syntax.Assign, value arg, elements, old []arg, known bool, held []string, straight bool) {
 	name := a.Name.Value

@@ -89,7 +89,7 @@ func (r *reader) stmt(s *syntax.Stmt) {
 	})
 	r.flow.leaveElement(before, apart)
 	errexit, pipefail := r.flow.errexit, r.flow.pipefail
-	elements := 0 // number of commands in the pipeline so far, or a negative number if any of them is not a simple command without redirections
+	elements := 0 // number of commands in the pipeline so far; negative unless all of them are simple commands without redirections
 	for i, b := range rest {
 		piped := isPipe(b)
 		switch {

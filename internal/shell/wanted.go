@@ -60,9 +60,9 @@ func (k *optionTable) byLongName(name string) *knownOption {
 }
 
 // wants returns the options to look for if a pattern contains the option w, which has the entry o
-// in the table k. If the entry implies other options, wants returns these instead of w. Otherwise,
-// it returns w, with all names in the entry. If o is nil, because w is not in the table, wants
-// returns w unchanged.
+// in the table k. If w is not in the table, o is nil, and wants returns w unchanged. If the entry
+// implies other options, wants returns these instead of w. Otherwise, it returns w with all names
+// in the entry.
 func (o *knownOption) wants(k *optionTable, w wanted) []wanted {
 	switch {
 	case o == nil:

@@ -231,8 +231,8 @@ func mayRun(pattern string) bool {
 	return strings.ContainsAny(pattern, "e+") && !strings.ContainsAny(pattern, "|(") || strings.Contains(pattern, "#q")
 }
 
-// words returns the kind of argument that an expansion with an unknown value results in. A quoted
-// expansion results in a single word.
+// words returns the kind of argument that results from an expansion with an unknown value. If the
+// expansion is quoted, this is a single word.
 func words(quoted bool) argKind {
 	if quoted {
 		return single
