@@ -72,7 +72,7 @@ type knownOption struct {
 	names    []string
 	takes    bool     // the option takes a value, attached or as the next argument
 	attached bool     // the option takes only an attached value
-	values   []string // the values with which the command does exactly what its name says; nil if any value will do
+	values   []string // the values that keep the command doing exactly what its name says; nil if any value does
 	inert    bool
 	mayRun   bool     // the option may run something
 	implies  []string // the names of the options that this option implies
