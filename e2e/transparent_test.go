@@ -233,8 +233,8 @@ func compare(t *testing.T, steps []step, got, want []answer, modern bool) {
 			}
 		}
 		// The TypeScript client drops progress that it reads together with the result, so that even
-		// its direct runs may differ in the last progress notification.
-		if (g.Progress == 0) != (w.Progress == 0) {
+		// its direct runs may lack progress notifications.
+		if g.Progress == 0 && w.Progress > 0 {
 			t.Errorf("%s %s: %d progress notifications, want %d", s.Method, s.Params, g.Progress, w.Progress)
 		}
 	}
