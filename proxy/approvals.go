@@ -140,8 +140,8 @@ func (p *approvalControl) checkAnswerPIN(id string, a operator.Answer) error {
 	})
 }
 
-// Resolve is like [Proxy.ResolveAs], but also uses actor, the name shown in records, as the
-// person's identity.
+// Resolve is like [Proxy.ResolveAs], but uses actor both as the person's identity and as the name
+// shown in records.
 func (p *approvalControl) Resolve(id string, approve bool, actor, reason string) error {
 	return p.ResolveAs(actor, id, approve, actor, reason)
 }

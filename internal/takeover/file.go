@@ -77,8 +77,9 @@ func (f *file) apply(after []byte, exists bool) error {
 	return nil
 }
 
-// unchanged reads the file again. It returns an error if the content has changed, or if the file no
-// longer exists or cannot be read. A file that did not exist the first time need not exist now.
+// unchanged reads the file again. It returns an error if the content has changed, or if the file
+// has been removed or cannot be read. If the file did not exist before and still does not, it
+// returns nil.
 func (f *file) unchanged() error {
 	now, err := readRegular(f.target)
 	if errors.Is(err, fs.ErrNotExist) {

@@ -9,10 +9,10 @@ import (
 	"github.com/petrigate/petrigate/internal/text"
 )
 
-// safeguards returns the restrictions in the client's files that are not part of a server's entry.
-// petrigate import does not import them. If the import refuses all servers, safeguards returns nil.
-// From the client's other files, it returns only restrictions with an equivalent rule. For each
-// other file that exists but cannot be read, it returns an entry with the file's path.
+// safeguards returns the restrictions that petrigate import does not carry over, because they are
+// not part of a server's entry. If the import refuses all servers, it returns nil. A restriction in
+// another file of the client is returned only if petrigate has an equivalent rule. For each other
+// file that exists but cannot be read, safeguards returns an entry with the file's path.
 func (d *Driver) safeguards(p *ImportPlan) (all []clientcfg.Safeguard) {
 	client := p.file.client
 	names := map[string]string{}

@@ -47,7 +47,7 @@ func Subject(n int, noun, is, are string) string {
 }
 
 // People returns a phrase such as "a person is" or "2 people are". The caller passes both forms of
-// the verb, which may be empty.
+// the verb, or empty strings for a phrase without a verb.
 func People(n int, is, are string) string {
 	if n < 2 {
 		return strings.TrimSpace("a person " + is)

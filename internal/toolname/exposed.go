@@ -19,9 +19,8 @@ func Valid(name string) bool {
 }
 
 // Prefix returns the prefix that clients see in the names of a server's tools. It is the configured
-// prefix and an underscore or, if no prefix is configured, the server's name and an underscore. The
-// result is "" if the configured prefix is empty, or if no prefix is configured and the server is
-// the only one.
+// prefix and an underscore or, by default, the server's name and an underscore. The result is "" if
+// an empty prefix is configured, or if the server is the only one and no prefix is configured.
 func Prefix(server, prefix string, configured, alone bool) string {
 	switch {
 	case configured && prefix == "" || !configured && alone:

@@ -12,14 +12,16 @@ type Names struct {
 	Canonical string // name in rules, in the form server.tool
 }
 
-// AdditionalNames returns the names of each tool besides its exposed name. A name is weak if it
-// also belongs to another tool or could belong to another upstream. Weak names can only restrict a
-// call. They cannot exclude the call from a rule, and a success of the call does not count for a
-// rule that requires a call with that name. Otherwise, a server could pass off its own tools as
-// those of another server. For the same reason, all bare names are weak if there are several
-// upstreams. If the bare name of one tool is the exposed or canonical name of another tool, only
-// the bare name becomes weak. A bare name that equals the tool's own exposed name is returned only
-// if it is weak.
+// AdditionalNames returns the bare and the canonical name of each tool. It leaves out empty names,
+// and a bare name that equals the tool's exposed name, unless that bare name is weak.
+//
+// A name is weak if it also belongs to another tool or could belong to another upstream. If there
+// are several upstreams, all bare names are weak. If the bare name of one tool is the exposed or
+// canonical name of another tool, only the bare name becomes weak.
+//
+// Weak names can only restrict a call. They cannot exclude the call from a rule, and a success of
+// the call does not count for a rule that requires a call with that name. Otherwise, a server could
+// pass off its own tools as those of another server.
 func AdditionalNames(tools []Names, owners Owners) [][]gate.Name {
 	exposed, canonical, bare := map[string]int{}, map[string]int{}, map[string]int{}
 	for _, t := range tools {

@@ -40,9 +40,9 @@ func (o Owners) Canonical(name string) (owner string) {
 	return owner
 }
 
-// isUpstream reports whether an upstream has the given name. If a tool has the same name, then a
-// name such as NAME.x is ambiguous: it can stand for a call to the tool with the action x, or for a
-// call to the tool x of the upstream.
+// isUpstream reports whether an upstream has the given name. A tool with the name of an upstream is
+// ambiguous in rules: NAME.x can stand for a call to the tool with the action x, or for a call to
+// the upstream's tool x.
 func (o Owners) isUpstream(name string) bool {
 	return slices.ContainsFunc(o, func(u Owner) bool { return u.Upstream == name })
 }

@@ -23,8 +23,8 @@ import (
 
 // Limits on the age of keys and on the rate of fetches.
 const (
-	fresh        = 15 * time.Minute // older keys are fetched again
-	keep         = 24 * time.Hour   // older keys, which could not be fetched again, are dropped
+	fresh        = 15 * time.Minute // age at which keys are fetched again
+	keep         = 24 * time.Hour   // age at which keys are dropped if they could not be fetched again
 	pause        = 30 * time.Second // minimum time after a successful fetch before an unknown key causes another one
 	pauseFailed  = 5 * time.Second  // minimum time before a failed fetch is repeated
 	fetchTimeout = 10 * time.Second

@@ -1,5 +1,6 @@
 // Package advertise answers tools/list. It leaves out the tools that the Petri nets of the client's
-// session would now block whatever the arguments are. It notifies the client when the list changes.
+// session would block now, regardless of the arguments. It notifies the client when the list
+// changes.
 package advertise
 
 import (
@@ -29,7 +30,7 @@ type Options struct {
 }
 
 // An Advertiser answers tools/list for clients that have sent initialize. It leaves out the tools
-// that the nets of the client's session would now block whatever the arguments are, and notifies
+// that the nets of the client's session would block now, regardless of the arguments, and notifies
 // the client of changes to the list. A separate goroutine computes the changes, so that a call only
 // needs to record that a list may have changed. Touch, TouchAll and Forget do nothing on a nil
 // Advertiser. mu guards the fields all and dirty. listMu guards the fields shown and conflicts.

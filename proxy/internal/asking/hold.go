@@ -22,15 +22,15 @@ type Hold struct {
 	progress                *time.Ticker
 }
 
-// NewHold returns a Hold that ends when d has passed or one of the channels is closed. The caller
-// must close answered when a person has answered or can no longer answer, and over when the call
-// has been canceled.
+// NewHold returns a Hold that lasts for the duration d, or until one of the channels is closed. The
+// caller must close the channel answered when a person has answered or can no longer answer, and
+// the channel over when the call has been canceled.
 func NewHold(d time.Duration, answered, over <-chan struct{}) *Hold {
 	return &Hold{answered: answered, over: over, end: time.NewTimer(d)}
 }
 
-// Tell makes [Hold.Wait] return [Progress] at regular intervals. It also makes Wait return
-// [Unasked] once the given channel is closed.
+// Tell enables two more results of [Hold.Wait]: [Progress], at regular intervals, and [Unasked],
+// once the given channel is closed.
 func (h *Hold) Tell(unasked <-chan struct{}) {
 	h.progress, h.unasked = time.NewTicker(progressEvery), unasked
 }

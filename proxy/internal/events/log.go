@@ -144,7 +144,7 @@ type Budget struct {
 	held  map[string]*holding // keyed by principal; an entry is deleted with the principal's last event
 }
 
-// A holding lists the logs of one principal that contain events.
+// A holding lists the nonempty logs of one principal.
 type holding struct {
 	principal string
 	bytes     int

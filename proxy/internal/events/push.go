@@ -10,9 +10,10 @@ import (
 	"github.com/petrigate/petrigate/proxy/internal/wait"
 )
 
-// Limits on the messages stored for the GET stream of a session. maxKept and maxKeptBytes limit the
-// messages that have already been written, and the unwritten messages while no stream is open. They
-// are low, because there are many sessions and most of their clients never miss a message.
+// Limits on the messages stored for the GET stream of a session. The lower limits, maxKept and
+// maxKeptBytes, apply to messages that have already been written, and to unwritten messages while
+// no stream is open. They are low, because there are many sessions and most of their clients never
+// miss a message.
 const (
 	maxPushed      = 256     // maximum number of messages for an open stream
 	maxPushedBytes = 1 << 20 // maximum total size in bytes of the messages for an open stream
@@ -172,10 +173,10 @@ func writePushed(w http.ResponseWriter, events []pushedMessage) {
 }
 
 // join registers a new stream. If seen is negative, the stream is independent of earlier ones.
-// Otherwise, it replaces all of them, and seen is the number of the last event that the client has
-// received. missed contains the stored messages after that event. from is the number of the last
-// event before the new stream. The channel replaced is closed when a later stream replaces the new
-// one.
+// Otherwise, it replaces all of them, and continues after event number seen, the last one that the
+// client has received. join returns a channel that is closed when a later stream replaces the new
+// one, the number of the last event before the new stream, and the stored messages that the client
+// has missed.
 func (s *Push) join(seen int) (replaced <-chan struct{}, from int, missed []pushedMessage) {
 	s.mu.Lock()
 	defer s.mu.Unlock()

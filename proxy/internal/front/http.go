@@ -51,8 +51,7 @@ func (h *handler) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 }
 
 // exchange serves a request until its response ends. It waits for a call only after serve has
-// returned, because people may take a long time to answer, and the goroutine needs only a small
-// stack by then.
+// returned, so that the goroutine needs little stack memory during a long wait.
 func (h *handler) exchange(x *exchange) {
 	defer h.end(x)
 	h.serve(x)

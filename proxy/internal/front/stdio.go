@@ -61,7 +61,7 @@ func (f *Front) ServeStdio(ctx context.Context, in io.Reader, out io.Writer) err
 const lastWait = time.Second
 
 // limitWrites makes writes to out fail soon after ctx is done, if out supports write deadlines. The
-// returned function prevents this if ctx is not done yet.
+// returned function turns this off, unless ctx is already done.
 func limitWrites(ctx context.Context, out io.Writer) (stop func() bool) {
 	bounded, ok := out.(interface{ SetWriteDeadline(t time.Time) error })
 	if !ok {

@@ -39,10 +39,10 @@ type Access struct {
 	MaxRequests int           // maximum number of open requests, including streams, per principal; 0 means 5000; the total limit is four times as high
 	BodyTimeout time.Duration // how long a client may take to send a message; 0 means 30 seconds
 
-	// Beside, if not nil, serves requests for paths other than the endpoint's and those of agents'
+	// Beside, if not nil, serves requests for all paths except the MCP endpoint and the agents'
 	// hooks. It returns false if it does not know a path. The proxy then serves the path itself, as
-	// it does for HTTP+SSE and the metadata for JWTs, or responds with the status 404. trusted is
-	// the result of [Guard.Trusted] for the request. Beside must not block.
+	// it does for HTTP+SSE and the metadata for JWTs, or responds with the status 404. The argument
+	// trusted is the result of [Guard.Trusted] for the request. Beside must not block.
 	Beside func(w http.ResponseWriter, r *http.Request, trusted bool) bool
 }
 
@@ -160,8 +160,8 @@ func (g *Guard) End(w http.ResponseWriter, r *http.Request) {
 	if _, err := io.CopyN(io.Discard, r.Body, lingerBytes); err == io.EOF {
 		return
 	}
-	// The body cannot be read to its end. Exceed the limit of a MaxBytesReader, so that net/http
-	// waits a moment before it closes the connection, and the client can read the response.
+	// The rest of the body could not be read. Exceed the limit of a MaxBytesReader: net/http then
+	// waits a moment before it closes the connection, so that the client can read the response.
 	_, _ = http.MaxBytesReader(w, io.NopCloser(strings.NewReader("x")), 0).Read(make([]byte, 1))
 }
 

@@ -17,7 +17,7 @@ const defaultRequests = 5000
 // bytes. For small messages, the limit on the number of requests suffices.
 const maxUncounted = 64 << 10
 
-// minBodies is the smallest possible limit on the bytes of one principal's large messages in
+// minBodies is the lowest value, in bytes, of the limit on one principal's large messages in
 // memory.
 const minBodies = 256 << 20
 

@@ -91,7 +91,7 @@ func waitingRefusal(text string, r *approval.Request) refusal {
 }
 
 // refuseDenied records the refusal of a call that was not approved, and returns the response for
-// the client. If said is not nil, the record also identifies the approval request and the answer,
+// the client. Unless said is nil, the record also identifies the approval request and the answer,
 // if any.
 func (q *askedCall) refuseDenied(text string, said *admission.Consent) answer {
 	return refusal{q.Admission.Deny(q.Life.Ctx, q.call.admission(), q.asked.Ask, text, said)}
@@ -126,8 +126,8 @@ func (q *askedCall) displayedCall() approval.Call {
 	}
 }
 
-// approvedParams returns a digest of the params displayed to people, other than the name, the
-// arguments and _meta. It also returns the _meta itself, if it is small enough to be retained.
+// approvedParams returns a description of the params that a person has approved, except for the
+// arguments. It omits _meta if that is too large to store.
 func (q *askedCall) approvedParams() *rounds.Approved {
 	members, meta := q.call.otherParams()
 	if len(meta) > MaxKeptWhole {

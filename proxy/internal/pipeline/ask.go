@@ -15,8 +15,8 @@ import (
 // ask waits for a person's answer, and then forwards the call, refuses it, or tells the client to
 // call again. If w is nil, the call has not waited yet. Otherwise, w is the state of a wait that
 // was interrupted by an event. During a wait, ask holds no locks, and the call has taken no tokens
-// from the nets. Each wait starts in a function passed to [Call.Spawn], where the stack is small,
-// because a waiting goroutine retains the memory of its stack.
+// from the nets. Each wait runs in a function passed to [Call.Spawn], so that the waiting goroutine
+// needs little stack memory.
 func (q *askedCall) ask(w *personWait) {
 	a, held := q.continueUntilWait(w)
 	if held != nil {

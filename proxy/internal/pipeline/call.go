@@ -46,7 +46,7 @@ type Call struct {
 	Burst   *burst.Burst // holds the call back, so that it is recorded together with others; nil if the call is recorded alone
 	Headers http.Header  // HTTP headers, which must mirror some of the arguments; if nil, they are not checked
 
-	admitting    admission.Call   // the call in the form passed to package admission; the field Gate is set together with Tool
+	admitting    admission.Call   // the call as passed to package admission; setTool sets the field Gate, and the method admission sets the others
 	approved     *rounds.Approved // params, other than the arguments, that a person has approved; nil if no person was asked
 	trace        *callTrace       // reports the call's progress to the observer; nil if the call is not traced
 	emulatesTask bool             // whether the server runs the call as a task without the client's knowledge
@@ -133,9 +133,9 @@ func (s *callState) detach() {
 }
 
 // setInflight makes f the in-flight request. If the call was canceled, it returns the reason
-// instead. canRead reports whether the goroutine that sends the request can also read the reply. If
-// it can, and if a goroutine is waiting for the call, setInflight returns true, and that goroutine
-// must send the request and read the reply.
+// instead. canRead reports whether the goroutine that sends the request can also read the reply.
+// The result inline is true if canRead is true and a goroutine is waiting for the call. That
+// goroutine must then send the request and read the reply.
 func (s *callState) setInflight(f *inflightCall, canRead bool) (inline bool, stopped error) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -215,7 +215,7 @@ type input struct {
 	round     int    // how often the client has been asked for input before
 	suspended string // ID of the suspended call; empty if none
 	elsewhere bool   // whether another process suspended the call
-	ours      bool   // whether the call has no requestState, or one that the proxy created for this call or for an approval
+	ours      bool   // whether the proxy created the call's requestState, for this call or for an approval; also true if the call has no requestState
 }
 
 // admission returns the call in the form used for decisions and audit records.

@@ -26,7 +26,7 @@ func (p *Pipeline) reserve(c *Call) answer {
 		c.release(slot | taskSlot)
 		why = fmt.Sprintf("%d tasks are running in this session, or you have reached your share of %d in all; wait until one has ended", tasks.MaxTasks, tasks.MaxTasksAll)
 	}
-	if why == "" && c.mayNeedResend() && !c.occupyBacklog() { // the message of such a call is retained until the call ends
+	if why == "" && c.mayNeedResend() && !c.occupyBacklog() { // the message of a call that might be sent again is retained until the call ends
 		c.release(slot | taskSlot)
 		why = strings.TrimSuffix(backlogFull, ".")
 	}
