@@ -30,8 +30,8 @@ func (p *Pipeline) forward(c *Call, pass admission.Pass) {
 		c.end(nil)
 		return
 	}
-	if inline && c.outbox != nil { // Begin created the outbox before the server was known
-		c.outbox = nil // not needed, because the waiting goroutine reads the notifications itself, and may block while it sends them
+	if inline && c.outbox != nil {
+		c.outbox = nil // not needed: the goroutine that waits for the call reads the notifications itself, and may block while it sends them
 	}
 	trace, answered := p.Admission.Watch.StartForward(ticket)
 	f.answered = answered
@@ -52,8 +52,9 @@ func (p *Pipeline) forward(c *Call, pass admission.Pass) {
 }
 
 // forwardAgain sends an admitted call again. If the call cannot be sent, forwardAgain records that
-// it failed. It then refuses the call or, if the policy has changed since the admission, asks the
-// gate for a new decision. If the client has stopped waiting, it does neither.
+// it failed, and then refuses it. If the reason is a change of the policy since the admission, it
+// asks the gate for a new decision instead. If the client has stopped waiting, it only records the
+// failure.
 func (p *Pipeline) forwardAgain(c *Call, ticket *admission.Ticket) {
 	pass, err := ticket.NewPass(p.Life.Ctx, p.Admission)
 	if err == nil {
@@ -72,7 +73,7 @@ func (p *Pipeline) forwardAgain(c *Call, ticket *admission.Ticket) {
 		c.end(nil)
 	case outdated:
 		if c.admitting.Gate.Time = p.Life.Now(); p.admissible(c) {
-			p.proceed(c, p.Admission.Decide(c.trace.context(p.Life.Ctx), c.admission())) // no turn is acquired, because the call has already waited for one
+			p.proceed(c, p.Admission.Decide(c.trace.context(p.Life.Ctx), c.admission())) // the call does not wait for its turn again
 		}
 	default:
 		c.refuse(p.Admission.RefuseError(p.Life.Ctx, c.admission(), err))
@@ -208,14 +209,13 @@ func (f *inflightCall) end(r upstream.Reply, fromServer bool) {
 	}
 }
 
-// finish handles the end of the request: it records the outcome, and then responds to the client
-// that made the call c. It runs on the goroutine that waits for the call. If no goroutine waits, or
-// if the waiting goroutine cannot respond, it runs on the one that ended the request. If the call
-// becomes a task, or waits for the client's input, finish does not record an outcome yet. The
-// outcomes of replies that were read in one burst are recorded together.
+// finish records the outcome of the request, and then responds to the client that made the call c.
+// It runs on the goroutine that waits for the call or on the goroutine that ended the request. If
+// the call becomes a task, or waits for the client's input, finish does not record an outcome yet.
+// The outcomes of replies that were read in one burst are recorded together.
 func (f *inflightCall) finish(c *Call, r upstream.Reply, together *burst.Burst) {
 	p := c.pipeline
-	open, staged := false, false // if open is true, the outcome will be recorded later; if staged is true, e.Continue closes the request
+	open, staged := false, false // whether the outcome will be recorded later, and whether e.Continue closes the request
 	defer func() {
 		if !staged {
 			f.close(open)
@@ -246,9 +246,9 @@ func (f *inflightCall) finish(c *Call, r upstream.Reply, together *burst.Burst) 
 }
 
 // facts returns the properties of the reply that determine how the call ended. If the outcome can
-// change a net's marking, a successful result counts as broken unless it is strict JSON at every
-// level. Otherwise, only the top-level members are checked, because the result is forwarded
-// unchanged.
+// change a net's marking, a successful result that is not strict JSON at every level counts as
+// broken. If the outcome cannot change a marking, only the top-level members of the result are
+// checked.
 func (f *inflightCall) facts(r upstream.Reply) wire.Facts {
 	facts := wire.ResultFacts(r.Result)
 	if f.ticket.Awaited && facts.Success() && rawjson.Check(r.Result, rawjson.MaxDepth) != nil {
@@ -291,9 +291,9 @@ func (p *Pipeline) endOf(ticket *admission.Ticket, o gate.Outcome, result []byte
 }
 
 // close closes the request after its outcome has been recorded. If a panic has prevented the
-// recording, close marks the outcome as unknown. If open is true, the outcome will be recorded
-// later, and close leaves it unchanged. If the server has replied late, close records the outcome
-// of that reply.
+// recording and the argument open is false, close marks the outcome as unknown. If open is true,
+// the outcome will be recorded later. If the server has replied late, close records the outcome of
+// that reply.
 func (f *inflightCall) close(open bool) {
 	if !open {
 		f.Call.pipeline.Admission.Abandon(context.Background(), f.ticket)

@@ -99,7 +99,7 @@ func (c *Call) Wait() {
 		switch c.spawned = nil; {
 		case f != nil:
 			f()
-		case !c.await() && c.spawned == nil: // if c.spawned is set, the loop continues with that function
+		case !c.await() && c.spawned == nil: // c.spawned can have been set while handling the reply
 			return
 		}
 	}

@@ -173,9 +173,9 @@ func (s *inflightState) stopInline() *upstream.Exchange {
 const callOver = "the call has ended"
 
 // addRequest stores a server's request for the client, and returns the call whose client must be
-// asked. It returns nil while no call is waiting for the server's reply; the client is then asked
-// when it sends the call again. If the server's request must be refused, addRequest returns the
-// reason.
+// asked. The call is nil if no call is waiting for the server's reply. The client then receives the
+// request when it sends the call again. If the server's request must be refused, addRequest returns
+// the reason.
 func (s *inflightState) addRequest(q *upstream.ServerRequest) (receiver *Call, reason string) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -208,10 +208,10 @@ func (s *inflightState) Holding() bool {
 }
 
 // parkFor detaches the request from the call c, so that no call waits for the reply until the
-// client has provided input. It first passes the server's unanswered requests to ask, with mu held,
-// and does not detach the request if ask returns false. It returns the exchange with the server,
-// whether the goroutine that waits for c was reading the reply, and whether the request has been
-// detached.
+// client has provided input. Before that, it passes the server's unanswered requests to the
+// function ask, which it calls with mu held. If ask returns false, the request stays attached.
+// parkFor returns the exchange with the server, whether the goroutine that waits for c was reading
+// the reply, and whether the request has been detached.
 func (s *inflightState) parkFor(c *Call, ask func([]*upstream.ServerRequest) bool) (x *upstream.Exchange, inline, parked bool) {
 	s.mu.Lock()
 	defer s.mu.Unlock()

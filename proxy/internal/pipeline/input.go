@@ -27,11 +27,10 @@ func (c *Call) subject() []byte {
 }
 
 // readInput reads the input from a call that the client has sent again. Without a requestState, the
-// call's inputResponses are forwarded unchanged, because they may be meant for a server that keeps
-// no state. Such responses never count as a person's approval. With a requestState, the
-// inputResponses are forwarded only if the proxy created the requestState for this call because the
-// server asked for input. If a person has approved the call, its params, apart from _meta, must
-// also be the same as those that the person approved.
+// inputResponses are forwarded unchanged, because the server may do without a requestState, but
+// they never count as a person's approval. With a requestState, they are forwarded only if the
+// proxy created it for this call because the server asked for input. If a person has approved the
+// call, its params must also be the same as the approved ones; only _meta can differ.
 func (c *Call) readInput() {
 	if !c.Peer.Rev.InputRequired {
 		return

@@ -189,9 +189,9 @@ func (c *Call) yield() {
 	}
 }
 
-// A decidedCall is a call that the gate has decided on, but the decision has not been recorded yet.
-// It implements [burst.Step], so that the decisions on calls that were read together can be
-// recorded together.
+// A decidedCall is a call that waits until the gate's decision on it has been recorded. It
+// implements [burst.Step], so that the decisions on calls that were read together can be recorded
+// together.
 type decidedCall struct {
 	call    *Call
 	pending *admission.Pending
@@ -231,7 +231,7 @@ func (p *Pipeline) Prepare(client *session.Client, m wire.Message, meta wire.Met
 		return nil, false
 	}
 	c := &Call{pipeline: p, Client: client, State: state, Stream: s, Peer: client.PeerOf(meta), Method: m.Method, ID: m.ID, IDKey: wire.IDKey(m.ID), params: params, Meta: meta, size: len(m.Raw) + waitingCost}
-	c.Meta.ClientInfo = nil // no longer needed, because Peer holds the name and version
+	c.Meta.ClientInfo = nil // can be freed, because Peer holds the client's name and version
 	c.setTool(c.target())
 	if p.Admission.Watch.Observed() {
 		p.observe(c, params.Meta)

@@ -92,8 +92,8 @@ func (f *inflightCall) continueAsTask(c *Call) {
 }
 
 // answerTask sends the CreateTaskResult to the client. If the task has already ended, the gate
-// learns the outcome first. A client that does not see the task instead receives the result once
-// the task has ended.
+// learns the outcome first. If the task is hidden from the client, the client receives the task's
+// result instead, once the task has ended.
 func (f *inflightCall) answerTask(c *Call) {
 	h := f.handle
 	if c.emulatesTask {

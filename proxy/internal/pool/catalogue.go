@@ -39,7 +39,7 @@ type Catalogue struct {
 type ToolView struct {
 	tools    map[string]*Tool // tools that can be called, keyed by the name that clients use
 	Order    []*Tool
-	Calls    []gate.Call // a call without arguments to each tool in Order, for the gate
+	Calls    []gate.Call // for each tool in Order, a call without arguments, in the form required by the gate
 	Around   []byte      // members of the tools/list result other than "tools", as raw JSON
 	elements int         // offset in List where the tools end
 	List     []byte      // the tools/list result for clients that have sent initialize
@@ -131,8 +131,8 @@ func (c *Catalogue) list(u *Server) upstream.ToolList {
 	return c.lists[u]
 }
 
-// tellChanged calls Noticed for each tool in the new view whose definition is not accepted. It
-// skips a tool if the old view contains the same definition, rejected for the same reason.
+// tellChanged calls Noticed for each tool in the new view whose definition is not accepted, unless
+// the old view rejected the same definition for the same reason.
 func (c *Catalogue) tellChanged(before, after *ToolView) {
 	for _, t := range after.Changed {
 		same := func(o *Tool) bool {
@@ -346,7 +346,7 @@ type Tool struct {
 	Upstream  *Server
 	Canonical string // name in rules, of the form upstream.tool
 	also      []gate.Name
-	others    map[string]bool // names of all tools; see Others in [gate.Call]
+	others    map[string]bool // names of all tools, for the field Others of [gate.Call]
 	foreign   bool            // whether the exposed name could also belong to a tool of another server or of an agent
 	Why       string          // why the configuration filters out the tool; empty if it is not filtered
 
@@ -368,8 +368,7 @@ func (t *Tool) SentDefinition() toolpin.Definition {
 	return toolpin.Read(t.Upstream.Config.Name, t.Name, t.Object)
 }
 
-// addNames sets the additional names of each tool (also), the names of all tools (others), and
-// whether the exposed name could belong to a tool of another server (foreign).
+// addNames sets the fields that depend on the names of all tools: also, others and foreign.
 func addNames(tools []*Tool, owners toolname.Owners) {
 	all := make([]toolname.Names, 0, len(tools))
 	others := map[string]bool{}

@@ -40,10 +40,10 @@ type placement struct {
 	quota quota.Quota // limits the number of dedicated connections
 }
 
-// DedicateNext is called for each request that the server sends to a client outside the response
-// stream of a call. If the isolation is "auto" (the default) and u is the shared connection, the
-// first such request allows later sessions to get dedicated connections; see [IsolateAuto].
-// DedicateNext returns true only for this first request.
+// DedicateNext records that the server has sent a request to a client outside the response stream
+// of a call. If u is the shared connection and the isolation is "auto" (the default), later
+// sessions can then get dedicated connections; see [IsolateAuto]. DedicateNext reports whether this
+// is the first request with that effect.
 func (u *Server) DedicateNext() bool {
 	auto := u.Config.Isolation == "" || u.Config.Isolation == IsolateAuto
 	return !u.Dedicated() && auto && !u.placement.asks.Swap(true)
@@ -297,7 +297,7 @@ const maxSweep = time.Second
 // server/discover.
 func (p *Pool) EnsureDeclared(ctx context.Context, peer session.Peer) {
 	if !peer.Rev.PerRequest {
-		return // the capabilities were declared to the servers when the client sent initialize
+		return // already declared when the client sent initialize
 	}
 	capabilities := peer.Forwarded()
 	for _, u := range p.Servers {

@@ -145,8 +145,8 @@ type queue struct {
 	all []*QueuePlace // the requests, in no particular order; the position of a request is its index plus one
 }
 
-// Push adds the request f, which is about to be sent, and stores its position in p. The timeout of
-// the request starts to run at the given time.
+// Push adds the request f to the queue. It is called just before the request is sent, and stores
+// the request's position in p. The timeout of the request starts at the given time.
 func (q *queue) Push(p *QueuePlace, f inflightRequest, now time.Time) {
 	q.mu.Lock()
 	defer q.mu.Unlock()
@@ -255,12 +255,11 @@ func (b *ServerMap[T]) Forget(u *Server) {
 	delete(b.of, u)
 }
 
-// WithServerInfo changes a result of initialize or server/discover so that it describes the server
-// instead of the proxy. It is used if there is only one server; u is the state of that server. It
-// replaces the name, version and icons (serverInfo). It also adds the server's members of _meta,
-// and the server's members that the specification does not define, unless the given result already
-// has members with the same names. If the server is not up, WithServerInfo returns the result
-// unchanged.
+// WithServerInfo makes a result of initialize or server/discover describe the server with the state
+// u instead of the proxy. It is used if there is only one server. It replaces the name, version and
+// icons (serverInfo). It adds the server's members of _meta, and those of its other members that
+// the specification does not define, without replacing members of the result. If the server is not
+// up, WithServerInfo returns the result unchanged.
 func WithServerInfo(u upstream.State, result []byte) []byte {
 	if u.Phase != upstream.Up {
 		return result

@@ -21,8 +21,8 @@ func (p *Relay) allowsAnyPrompt() bool {
 }
 
 // NamesPrompts reports whether a net that enforces its decisions names a prompt. If so, clients can
-// get only listed prompts. If they could get unlisted prompts, a client could evade the net by
-// spelling the name differently, because a tolerant server might accept that spelling.
+// get only listed prompts, so that they cannot evade the net with another spelling that the server
+// accepts.
 func NamesPrompts(policy *gate.Policy) bool {
 	for _, n := range policy.Nets() {
 		for _, t := range n.Transitions {
@@ -110,10 +110,10 @@ func (p *Relay) Complete(ctx context.Context, q session.Request) ([]byte, error)
 }
 
 // findReferenced sets r.Upstream to the server that offers the prompt or resource template to
-// complete. If clients know the prompt by a different name than the server does, findReferenced
-// also sets r.Change to restore the server's name. If the prompt is unknown and the proxy has only
-// one server, findReferenced chooses that server, unless a net that enforces its decisions names a
-// prompt. If the policy refuses the request, findReferenced returns the reason, and otherwise "".
+// complete. If clients know the prompt by another name than the server does, findReferenced also
+// sets r.Change to restore the server's name. If the proxy has only one server, findReferenced
+// chooses it even for an unknown prompt, unless a net that enforces its decisions names a prompt.
+// If the policy refuses the request, findReferenced returns the reason, and otherwise "".
 func (p *Relay) findReferenced(ctx context.Context, r *pool.RelayedRequest) (why string) {
 	ref, _ := rawjson.Member(r.Message.Params, "ref")
 	switch rawjson.StringAt(ref, "type") {

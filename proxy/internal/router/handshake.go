@@ -135,7 +135,7 @@ func (r *Router) instructions() string {
 	return strings.Join(fit(texts, maxInstructions), "\n\n")
 }
 
-// fit shortens the given strings so that, when joined by blank lines, they fit into room bytes. All
+// fit shortens the given strings so that, joined by blank lines, they have at most room bytes. All
 // strings get the same number of bytes, but bytes that a short string does not need go to the
 // longer ones. A string that would become too short to be useful is omitted.
 func fit(texts []string, room int) []string {

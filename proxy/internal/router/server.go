@@ -125,7 +125,7 @@ func (r *Router) ServerListening(u *pool.Server) {
 	if r.Pool.AnyHasFlag("resources", "listChanged") {
 		r.Relay.AnnounceIfSeen(spec.ResourcesListChanged)
 	}
-	r.Pool.Relist(u, false) // must come last, so that clients that wait for the tools of u, and then fetch its other lists, are not notified of earlier changes
+	r.Pool.Relist(u, false) // must come last; otherwise, a client that waits for the tools before it fetches other lists could receive a needless list_changed for them
 }
 
 // A batch combines the effects of messages that were read together from a server: their audit

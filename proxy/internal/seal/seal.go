@@ -40,7 +40,7 @@ type Sealer struct {
 	read  time.Time   // when the key was last read
 }
 
-// A Key is a function that returns the key shared by all replicas: 32 random bytes.
+// A Key returns the key shared by all replicas: 32 random bytes.
 type Key func(context.Context) ([]byte, error)
 
 const (

@@ -32,7 +32,7 @@ const (
 // ListTimeout is the timeout of a tools/list request to a server.
 const ListTimeout = 30 * time.Second
 
-// Methods of calls. The policies decide whether a call is allowed, and its outcome is recorded.
+// Methods of calls. A call is a request that the policies must allow. Its outcome is recorded.
 const (
 	CallTool     = "tools/call"
 	GetPrompt    = "prompts/get"
@@ -145,11 +145,10 @@ func TaskCapabilities() []byte { return []byte(`{"extensions":{"` + TasksExtensi
 const TasksSince = "2025-11-25"
 
 // A client that uses revision 2026-07-28 can use tasks on a server that uses revision 2025-11-25.
-// If a tool always requires a task (execution.taskSupport: required) and the client supports tasks,
-// the proxy calls the tool as a task. To receive the server's requests about the task, the proxy
-// sends tasks/result, because these requests arrive on the stream of its response. The client sees
-// the task in the form of the tasks extension: the task contains its inputRequests and its result
-// or error.
+// If a tool requires a task (execution.taskSupport: required) and the client supports tasks, the
+// proxy calls the tool as a task. The client sees the task in the form of the tasks extension, with
+// its inputRequests and its result or error. To receive the server's requests about the task, the
+// proxy sends tasks/result: these requests arrive on the stream of its response.
 
 // MissingTasks returns the error data for a client that lacks the tasks capability.
 func MissingTasks() []byte {

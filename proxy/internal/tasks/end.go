@@ -74,9 +74,9 @@ func resultOutcome(x *Task, result []byte) gate.Outcome {
 	return gate.Success
 }
 
-// end reports the outcome of a task to the gate. It reports only one outcome, except that a known
-// outcome can still replace an unknown one. result is the task's result if the task succeeded. When
-// end returns, the outcome has been reported, either by this call or by another goroutine.
+// end reports the outcome of a task to the gate. It does nothing if an outcome has already been
+// reported, except that a known outcome replaces an unknown one. result is the task's result if the
+// task succeeded. When end returns, the outcome has been reported, possibly by another goroutine.
 func (s *Tasks) end(x *Task, o gate.Outcome, result []byte, by string) {
 	defer x.lockSettling()()
 	if !x.mustReport(o) {

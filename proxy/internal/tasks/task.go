@@ -137,8 +137,8 @@ func (x *Task) lockSettling() (unlock func()) {
 	return x.settling.Unlock
 }
 
-// mustReport reports whether the outcome o must be reported to the gate, either because it is the
-// task's first outcome or because it is known and the earlier outcome was not.
+// mustReport reports whether the outcome o must be reported to the gate. This is the case if no
+// outcome has been reported yet, or if o is known and only an unknown outcome has been reported.
 func (x *Task) mustReport(o gate.Outcome) bool {
 	return !x.settled.Load() && (!x.lost.Load() || o != gate.Unknown)
 }
@@ -214,9 +214,9 @@ func (x *Task) addInput(q *upstream.ServerRequest) {
 	x.inputs = append(x.inputs, taskInput{"request-" + strconv.Itoa(x.asks), q})
 }
 
-// refuses responds to a server's request with an error if the task's outcome is known, or if too
-// many requests already wait for the client. It reports whether it has responded. The caller must
-// hold mu.
+// refuses reports whether a server's request must be refused, because the task's outcome is known
+// or too many requests already wait for the client. If so, refuses has responded with an error. The
+// caller must hold mu.
 func (x *Task) refuses(q *upstream.ServerRequest, waiting int) bool {
 	switch {
 	case x.settled.Load():

@@ -96,7 +96,7 @@ type taskTable struct {
 	byID      map[string]*Task
 	theirs    map[serverKey]*Task          // keyed by the server's taskId and, if the call has one, by the progressToken
 	bySession map[*session.Session][]*Task // tasks per session, oldest first
-	places    map[*session.Session]int     // number of slots reserved for each session's in-flight calls; contains only positive numbers
+	places    map[*session.Session]int     // number of slots reserved for each session's in-flight calls; no entry if zero
 	placesAll int
 }
 
