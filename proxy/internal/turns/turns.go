@@ -28,9 +28,8 @@ func New() *Turns {
 	return &Turns{each: max(1, runtime.GOMAXPROCS(0)/2), by: map[string]*line{}}
 }
 
-// A Turn is a principal's permission to handle one message. A goroutine must acquire it before it
-// handles the message. A nil Turn, used if the proxy has only one principal, is acquired
-// immediately.
+// A Turn is a principal's permission to handle one message. The goroutine that handles the message
+// must first acquire it. A nil Turn imposes no limit.
 type Turn struct {
 	Of        *Turns
 	Principal string

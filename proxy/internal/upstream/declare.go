@@ -60,9 +60,9 @@ func (u *Upstream) Intend(of *rev.Rev, capabilities []byte) {
 	})
 }
 
-// Declare repeats the handshake if the server does not know a client's capabilities yet, and waits
-// for the new handshake until ctx is done. If the handshake cannot be repeated now, Declare returns
-// immediately. The caller must first pass the capabilities to [Upstream.Intend].
+// Declare repeats the handshake if the server does not know a client's capabilities yet. It waits
+// until the new handshake is complete or ctx is done. If the handshake cannot be repeated now,
+// Declare returns immediately. The caller must first pass the capabilities to [Upstream.Intend].
 func (u *Upstream) Declare(ctx context.Context, capabilities []byte) {
 	again := u.nextUp()
 	current := u.current.Load()
@@ -74,12 +74,10 @@ func (u *Upstream) Declare(ctx context.Context, capabilities []byte) {
 	}
 }
 
-// redeclare repeats the handshake, unless Options.Busy returns true. Over streamable HTTP in
-// revision 2025-11-25, it opens a new session, and in-flight requests continue in the old one. Over
-// streamable HTTP in revision 2026-07-28, it replaces the connection, and in-flight requests
-// continue. Over any other transport, it does nothing while a request that may take long, such as
-// tools/call, is in flight. Otherwise, it waits for the in-flight requests, and then replaces the
-// connection.
+// redeclare repeats the handshake, unless Options.Busy returns true. Over streamable HTTP, it opens
+// a new session (revision 2025-11-25) or a new connection (revision 2026-07-28), and in-flight
+// requests continue. Over other transports, it waits for the in-flight requests before it replaces
+// the connection. But it does nothing if one of them may take long, such as tools/call.
 func (u *Upstream) redeclare(ctx context.Context, c conn.Conn, again <-chan struct{}) {
 	if u.host.Options.Busy != nil && u.host.Options.Busy() {
 		return
@@ -102,8 +100,8 @@ func (u *Upstream) nextUp() (up <-chan struct{}) {
 	return up
 }
 
-// declare returns the params of a handshake request with the client capabilities that the proxy
-// declares. They replace the capabilities written by mcp-go.
+// declare puts the client capabilities that the proxy declares into the params of a handshake
+// request, and returns the new params. mcp-go has built the request with other capabilities.
 func (u *Upstream) declare(method string, params []byte) []byte {
 	if method == string(mcp.MethodInitialize) {
 		declared, _ := u.handshakeWishes()

@@ -285,8 +285,7 @@ func (a *adapter) introduction() conn.Introduction {
 	return i
 }
 
-// If a server's self-description is larger than maxAround bytes, the proxy does not store its _meta
-// and the members that the specification does not define.
+// maxAround is the maximum size, in bytes, of a self-description that undefinedMembers accepts.
 const maxAround = 256 << 10
 
 // undefinedMembers returns a JSON object with _meta and with all members of a server's

@@ -72,7 +72,7 @@ func (u *Upstream) subscribe(ctx context.Context, c conn.Conn, capabilities []by
 	}
 }
 
-// A subscription holds the state of [Upstream.subscribe].
+// A subscription holds the variables that [Upstream.subscribe] shares with the methods below.
 type subscription struct {
 	upstream *Upstream
 	conn     conn.Conn

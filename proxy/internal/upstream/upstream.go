@@ -18,10 +18,10 @@ import (
 type Upstream struct {
 	host  *conn.Host
 	probe time.Duration // timeout for server/discover
-	meta  []byte        // _meta members of each request in revision 2026-07-28, without the value of the last member, which can differ between requests
+	meta  []byte        // start of the _meta of each request in revision 2026-07-28; see requestMeta
 
 	watched atomic.Pointer[[]string] // URIs of the watched resources
-	rewatch wait.Signal              // signals a change to the watched field
+	rewatch wait.Signal              // signals that the watched resources have changed
 
 	current atomic.Pointer[conn.Conn] // current connection; nil while the upstream is down
 
@@ -36,7 +36,7 @@ type Upstream struct {
 	state conn.State
 
 	sse        atomic.Bool // whether the server uses HTTP+SSE
-	preferred  bool        // whether prefer2025 has been set according to the first client
+	preferred  bool        // whether the first client's preference has been stored in prefer2025
 	prefer2025 bool
 
 	declared []byte        // union of all clients' capabilities
@@ -84,7 +84,8 @@ func (u *Upstream) State() conn.State {
 	return u.state
 }
 
-// Rev returns the [rev.Rev] of the server's revision, or [rev.Rev2025] if the revision is unknown.
+// Rev returns the family of the server's protocol revision, or [rev.Rev2025] if the revision is
+// unknown.
 func (u *Upstream) Rev() *rev.Rev {
 	u.mu.Lock()
 	defer u.mu.Unlock()

@@ -10,7 +10,7 @@ import (
 )
 
 // The functions below append a message, or a part of one, as a single line without a trailing
-// newline. Arguments that are JSON must not contain newlines. An ID is passed as JSON; nil is
+// newline. Arguments that are JSON must not contain newlines. IDs are passed as JSON; a nil ID is
 // written as null.
 
 // AppendRequest appends a request. params may be nil.
@@ -93,7 +93,8 @@ func AppendText(dst []byte, text string) []byte {
 
 // AppendToolError appends the result of a failed tool call. The text becomes its only content
 // block, which the model reads. If meta is not nil, it becomes the result's _meta, which only
-// programs read. The flag typed adds the resultType "complete", as revision 2026-07-28 requires.
+// programs read. If typed is true, the result has the resultType "complete", as revision 2026-07-28
+// requires.
 func AppendToolError(dst []byte, text string, meta []byte, typed bool) []byte {
 	dst = append(dst, `{"content":[`...)
 	dst = append(AppendText(dst, text), `],"isError":true`...)

@@ -91,8 +91,8 @@ type Hop struct {
 	// allowed, too.
 	Meta []byte
 
-	// Trace reports whether Meta contains a trace context. If so, the client's own trace context is
-	// dropped.
+	// Trace reports whether Meta contains a trace context, which replaces the client's trace
+	// context.
 	Trace bool
 
 	// ProgressToken replaces the client's progress token. If it is nil, the client's token is

@@ -10,11 +10,12 @@
 //
 // # Goroutines and locks
 //
-// Notify, Ask, Options.OnNotification and Options.OnRequest run on the goroutine that reads from
-// the connection. Deliver and the other functions in [Options] can also run on other goroutines.
-// All these functions must return without blocking. Exchange.mu is held while Notify runs, so that
-// no notification follows the reply. Pending, ServerRequests and the other types have their own
-// locks, which are not held while a function in a Request or in Options runs.
+// Request.Notify, Request.Ask, Options.OnNotification and Options.OnRequest run on the goroutine
+// that reads from the connection. Request.Deliver and the other functions in [Options] can also run
+// on other goroutines. All these functions must return without blocking. Exchange.mu is held while
+// Request.Notify runs, so that no notification follows the reply. Pending, ServerRequests and the
+// other types have their own locks, which are not held while a function in a Request or in Options
+// runs.
 //
 // # Invariants
 //
@@ -64,7 +65,7 @@ type Session struct {
 	Version string
 }
 
-// Rev returns the [rev.Rev] of the negotiated revision.
+// Rev returns the family of the negotiated protocol revision.
 func (s *Session) Rev() *rev.Rev { return rev.Of(s.Version) }
 
 // A Request is a JSON-RPC request to an upstream.
@@ -122,7 +123,7 @@ type Reply struct {
 	Error  []byte // raw JSON of the "error" member, as sent by the server
 	Err    error  // transport error: ErrNotSent, *Lost or *StatusError
 
-	Rest func() Reply // function that waits for the actual reply; set if Send must return before the reply arrives
+	Rest func() Reply // waits for the reply and returns it; set if Send had to return before the reply arrived
 }
 
 // An Exchange is a request and its future reply.
@@ -253,8 +254,8 @@ func (b *Body) Forget() {
 }
 
 // ErrNotSent means that the server has not executed the request: either no byte of the request has
-// left this process, or the server has refused it and it could not be sent again. Callers must test
-// for ErrNotSent with errors.Is, because it is usually wrapped in an error that adds the reason.
+// left this process, or the server has refused it. Callers must test for ErrNotSent with errors.Is,
+// because it is usually wrapped in an error that adds the reason.
 var ErrNotSent = errors.New("request not sent")
 
 // An Unsent is an [ErrNotSent] error with a reason.

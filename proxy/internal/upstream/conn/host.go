@@ -94,7 +94,7 @@ type Options struct {
 // such messages, and End after it.
 type Burst interface {
 	Begin()
-	Flush() // does the postponed work; called before a message other than a reply is handled
+	Flush() // finishes the work on earlier replies; called before any other kind of message is handled
 	End()
 }
 
@@ -113,7 +113,7 @@ type Host struct {
 
 	Acked chan int64 // receives the IDs of acknowledged subscriptions; 0 stands for an unknown ID
 
-	Rev func() *rev.Rev // returns the [rev.Rev] of the server's revision, or [rev.Rev2025] if the revision is unknown
+	Rev func() *rev.Rev // returns the family of the server's protocol revision, or [rev.Rev2025] if the revision is unknown
 
 	// Renew repeats the handshake over the connection c. It is called when the server no longer
 	// knows the session or when more client capabilities must be declared.
@@ -202,7 +202,7 @@ type Introduction struct {
 	Around          json.RawMessage // object with all other members; nil if too large
 }
 
-// Rev returns the [rev.Rev] of the server's revision.
+// Rev returns the family of the server's protocol revision.
 func (i Introduction) Rev() *rev.Rev { return rev.Of(i.ProtocolVersion) }
 
 const (

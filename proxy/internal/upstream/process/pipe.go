@@ -29,8 +29,8 @@ const keepBuffer = 1 << 20
 
 // A Pipe writes messages to a child's standard input without making callers wait for the child.
 // Callers write as many queued bytes as the operating system's pipe accepts immediately. A
-// goroutine, the flusher, writes the rest. Only one goroutine writes at a time; busy is true while
-// it writes. mu guards the fields below it.
+// goroutine, the flusher, writes the rest. Only one of these goroutines writes at a time. mu guards
+// the fields below it.
 type Pipe struct {
 	file   *pipe.File
 	broken func(error) // called when writing has failed
@@ -62,15 +62,14 @@ func NewPipe(file *os.File, broken func(error)) *Pipe {
 // false for it.
 const Nowhere = math.MaxInt64
 
-// Write adds a message, followed by a newline, to the queue. The build function appends the message
-// to its argument; size is the approximate length of the message. Write sets *position to the
-// offset of the message, for use with [Pipe.Reached].
+// Write queues a message, followed by a newline, and writes as many of the queued bytes as the pipe
+// accepts. A background goroutine writes the rest. If another goroutine is already writing, or if
+// [Pipe.Cork] holds back writes, Write only queues the message.
 //
-// Write also writes as many of the queued bytes as the pipe accepts, and a background goroutine
-// writes the rest. If another goroutine is already writing, or if [Pipe.Cork] holds back writes,
-// Write only queues the message. Callers set the flag several if other goroutines probably have
-// messages, too. Write then lets these goroutines run first, so that one system call can write all
-// messages.
+// The build function appends the message to its argument; size is the approximate length of the
+// message. Write sets *position to the offset of the message, for use with [Pipe.Reached]. If
+// several is true, Write lets other goroutines queue their messages first, so that one system call
+// can write all of them.
 //
 // Write fails if the pipe is closed or broken, or if the child does not read.
 func (p *Pipe) Write(position *int64, several bool, size int, build func([]byte) []byte) error {
@@ -216,7 +215,7 @@ var ErrTooLong = errors.New("a message from the server is too long")
 
 const (
 	lineBuffer = 64 << 10
-	bigLine    = 32 << 10 // minimum length of the lines that Next returns with kept set
+	bigLine    = 32 << 10 // minimum length of a line that stays valid after the next call to Next
 	maxExpect  = 4 << 20  // maximum value of LineReader.expect
 )
 

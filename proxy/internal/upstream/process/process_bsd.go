@@ -16,8 +16,8 @@ func Isolate(cmd *exec.Cmd) {
 // AwaitExit waits until the process has ended.
 func AwaitExit(cmd *exec.Cmd) { _, _ = cmd.Process.Wait() }
 
-// Tree returns the ID of the child's process group, negated for use with kill. It returns nil if
-// the group is empty.
+// Tree returns a slice that contains only the ID of the child's process group, negated for use with
+// kill. If the group is empty, it returns nil.
 func Tree(pid int) []int {
 	if syscall.Kill(-pid, 0) == syscall.ESRCH {
 		return nil

@@ -67,9 +67,9 @@ func (w *Watchdog) Forget(pid int) {
 	w.sendCommand('-', pid)
 }
 
-// sendCommand sends a command to the watchdog process, if it is running. The write does not block,
-// because the watchdog never stops reading its input. Errors are ignored: they mean that the
-// watchdog has exited, and the goroutine that waits for it handles that.
+// sendCommand sends a command to the watchdog process, if it is running. It does not block, because
+// the watchdog never stops reading its input. It ignores errors, because they mean that the
+// watchdog has exited, and await notices that.
 func (w *Watchdog) sendCommand(op byte, pid int) {
 	if w.pipe != nil {
 		_, _ = fmt.Fprintf(w.pipe, "%c %d\n", op, pid)

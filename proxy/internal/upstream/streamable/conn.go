@@ -56,7 +56,7 @@ type Conn struct {
 	Current    atomic.Pointer[conn.Session] // nil before the handshake
 	authorized atomic.Pointer[string]       // latest Authorization header that was sent
 
-	otherSessions atomic.Bool // whether JSON-RPC errors about unknown sessions refer to the server's own sessions, not to MCP sessions; if true, they do not cause a new handshake
+	otherSessions atomic.Bool // whether JSON-RPC errors about unknown sessions concern the server's own sessions, not the MCP session; if true, they do not cause a new handshake
 
 	renewing sync.Mutex
 	renewed  wait.Signal   // signals that a new handshake has replaced the session
@@ -145,8 +145,8 @@ func (c *Conn) renew(ctx context.Context, old *conn.Session) error {
 	return nil
 }
 
-// Restart ends the connection, with err as the reason, so that a new connection is opened. It
-// always returns true: unlike over other transports, in-flight requests are not affected.
+// Restart ends the connection, with err as the reason, so that a new connection is opened.
+// In-flight requests are not affected, so it always returns true.
 func (c *Conn) Restart(_ context.Context, err error) bool {
 	c.Fail(err)
 	return true

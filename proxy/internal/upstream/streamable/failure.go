@@ -42,7 +42,7 @@ func (c *Conn) lostError(x *conn.Exchange, err error, sent bool) error {
 }
 
 // cause returns the error to report for the exchange x, which failed with the transport error err.
-// It also reports whether the exchange was open, that is, not ended by the proxy itself.
+// The first result is false if the proxy itself has ended the exchange.
 func (c *Conn) cause(x *conn.Exchange, err error) (open bool, cause error) {
 	switch {
 	case c.ctx.Err() != nil:
@@ -93,8 +93,8 @@ var unknownSession = regexp.MustCompile(`(?i)^\W*(?:(?:error|bad request|not fou
 	`|(?:the )?server (?:is )?not initialized\b)`)
 
 // mayRenew reports whether x can be sent again in a new session after the server has forgotten the
-// session s. It returns false if x is part of a handshake, or if requests in s contain no session
-// ID.
+// session s. It returns false if x is part of a handshake, or if the server does not use session
+// IDs.
 func mayRenew(x *conn.Exchange, s *conn.Session) bool {
 	return x.Req.Session == nil && s.ID != "" && s.Rev() == rev.Rev2025
 }
@@ -117,9 +117,9 @@ func droppedByStatus(x *conn.Exchange, s *conn.Session, status int, body []byte)
 }
 
 // dropped reports whether a JSON-RPC error means that the server no longer knows the session, so
-// that x can be sent again. If x gets the same error in a new session, the error refers to the
-// server's own sessions instead of MCP sessions. After that, dropped returns false for all errors
-// on this connection.
+// that x can be sent again. If x gets the same error in a new session, the server means its own
+// sessions, not the MCP session. From then on, dropped returns false for all errors on this
+// connection.
 func (c *Conn) dropped(x *conn.Exchange, s *conn.Session, refusal []byte) bool {
 	if len(refusal) == 0 || !mayRenew(x, s) {
 		return false
@@ -196,8 +196,8 @@ func (c *Conn) redirectError(response *http.Response) error {
 	return &status
 }
 
-// host returns the origin of a redirect's target, formatted for use in an error message. It returns
-// "" if the target is missing or invalid.
+// host returns the scheme and host of a redirect's target, in parentheses, for an error message. It
+// returns "" if the target is missing or invalid.
 func (c *Conn) host(response *http.Response) string {
 	to, err := response.Location()
 	if err != nil {

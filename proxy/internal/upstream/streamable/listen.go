@@ -11,8 +11,7 @@ import (
 	"github.com/petrigate/petrigate/proxy/internal/wire"
 )
 
-// maxStreamFailures limits the number of consecutive failures to open the GET stream. When it is
-// reached, the connection ends.
+// After maxStreamFailures consecutive failures to open the GET stream, the connection ends.
 const maxStreamFailures = 3
 
 // Listen keeps the GET stream open if the server uses revision 2025-11-25 and offers such a stream.

@@ -65,9 +65,8 @@ func (c *Conn) Cancel(x *conn.Exchange, reason string) {
 		return
 	}
 	if !c.Host.Work.Go(func() {
-		// Do not use the context of x, because it is done as soon as the server has replied to x.
-		// The reply may arrive before this notification is sent: the proxy also cancels the
-		// server's own requests that belong to x, and that may cause the server to reply.
+		// Do not use the context of x, because it is canceled when the reply arrives, possibly
+		// before this notification has been sent.
 		_ = c.Notify(c.ctx, nil, conn.MethodCancelled, conn.CancelledParams(x.ID, reason))
 	}) {
 		return

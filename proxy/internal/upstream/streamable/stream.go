@@ -31,11 +31,12 @@ type responseStream struct {
 }
 
 // read handles the messages on the event stream until it has delivered the reply to the exchange
-// r.x. It then returns an empty Reply. If it cannot deliver the reply, it returns a Reply with an
-// error. A server that uses revision 2025-11-25 may end the stream early. If the stream contained
-// an event ID, read then requests the rest with GET, which does not execute the request again. If
-// Send must return before the reply has arrived, read returns a Reply with a Rest function, which
-// another goroutine can call to continue reading.
+// r.x. It then returns an empty Reply. If it fails, it returns a Reply with an error.
+//
+// A server that uses revision 2025-11-25 may end the stream early. If the stream contained an event
+// ID, read then requests the rest with GET, which does not execute the request again. If Send must
+// return before the reply arrives (see mustReturn), read returns a Reply whose Rest function
+// continues reading.
 func (r responseStream) read(body io.ReadCloser) conn.Reply {
 	for resumes, seen := 0, ""; ; resumes++ {
 		err := r.follow()
@@ -87,12 +88,12 @@ func (r responseStream) broken(err error) conn.Reply {
 	return conn.Reply{Err: &conn.Lost{Sent: true, Cause: cause}}
 }
 
-// errContinuesElsewhere means that another goroutine must read the rest of the stream, so that Send
-// can return to its caller.
+// errContinuesElsewhere means that Send must return now (see mustReturn), and another goroutine
+// must read the rest of the stream.
 var errContinuesElsewhere = errors.New("left to another goroutine")
 
-// mustReturn reports whether Send must return to its caller now and leave the exchange to another
-// goroutine. It returns true at most once per exchange.
+// mustReturn reports whether Send must return now because Exchange.StopInline was called. Another
+// goroutine must then complete the exchange. mustReturn returns true at most once per exchange.
 func mustReturn(x *conn.Exchange) bool {
 	if !x.Req.Here || !x.InlineStopped.Load() {
 		return false
