@@ -94,9 +94,9 @@ type Approval struct {
 	PIN      string        // hash of the PIN for approvals through cli, web or url, as printed by petrigate approvals pin; empty means no PIN
 	Verb     string        // command for answering an approval, as shown in the log; empty means petrigate approvals
 
-	// People maps the names of people to the principals of their calls, so that people cannot
-	// approve their own calls. This does not apply to approvals through elicit, or if Self is set.
-	// The name is either the actor recorded with an answer or the name that the channel has
+	// People maps a person's name to the principal of that person's calls, so that people cannot
+	// approve their own calls. It is not used for approvals through elicit, or if Self is set. A
+	// key is either the actor recorded with an answer or the name that the channel has
 	// authenticated.
 	People map[string]string
 
@@ -112,8 +112,8 @@ type Approval struct {
 	Asked, Answered func(operator.ApprovalInfo)
 }
 
-// pipelineApproval returns the settings in the form used by package pipeline. The argument converts
-// the approval records that are passed to Asked and Answered.
+// pipelineApproval converts the settings for package pipeline. The given function converts approval
+// records to the type that Asked and Answered take.
 func (a Approval) pipelineApproval(info func(approval.Record) operator.ApprovalInfo) pipeline.Approval {
 	tell := func(f func(operator.ApprovalInfo)) func(approval.Record) {
 		if f == nil {

@@ -267,7 +267,7 @@ func clientName(c *session.Client) string {
 	return c.Transport + " " + cmp.Or(text.Escape(c.Peer().Name), "(no name)")
 }
 
-// withDatabaseInfo adds the fields about a session of another process that only the database knows.
+// withDatabaseInfo sets the fields of another process's session that only the database can provide.
 func withDatabaseInfo(info operator.SessionInfo, s admission.SessionInfo) operator.SessionInfo {
 	info.Used, info.Process, info.Gone = s.Used, s.Process, s.Gone
 	return info
@@ -287,9 +287,8 @@ func (p *sessionView) lostCallsOf(k admission.Key) map[uint64]bool {
 	return lost
 }
 
-// markUnwritten returns the given calls of the session, and marks those whose outcomes this process
-// knows but could not record. If such a call is missing, for example because the database was
-// unavailable, markUnwritten adds it.
+// markUnwritten marks those of the given calls whose outcomes this process knows but could not
+// record. It adds any such calls of the session that are missing, and returns the complete list.
 func (p *sessionView) markUnwritten(session string, calls []operator.CallInfo) []operator.CallInfo {
 	for _, e := range p.unwrittenCalls() {
 		if e.Session != session {

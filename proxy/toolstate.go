@@ -65,10 +65,9 @@ func toolVerdicts(inForce *gate.Policy, s *gate.State, c gate.Call, where func(g
 }
 
 // dependsOnArguments reports whether the policy's decisions on calls to the tool can depend on the
-// arguments. They can if a map statement gives a call an additional name because of its arguments
-// (see [gate.Map]), or if a net for the tool has a key or a sum, which are read from the arguments.
-// A map statement with a tool pattern is ignored if it reads an argument that the tool does not
-// accept.
+// arguments. They can if a map statement applies to the tool (see [gate.Map]), or if a net for the
+// tool has a key or a sum. A map statement for a pattern of tools is ignored if this tool does not
+// accept the argument that the statement reads.
 func dependsOnArguments(t operator.ToolInfo, policy *gate.Policy, c gate.Call) bool {
 	names := policy.Names(c)
 	mapped := slices.ContainsFunc(policy.Maps(), func(m gate.Map) bool {
@@ -154,8 +153,8 @@ type Offered struct{ view *pool.ToolView }
 // Offered returns the tools that clients can call now.
 func (p *Proxy) Offered() Offered { return Offered{p.pool.Catalogue.Load()} }
 
-// Names returns a call without arguments to each tool, in list order. Each call contains all names
-// of its tool.
+// Names returns a call without arguments for each tool, in list order. The fields Tool and Also of
+// a call hold all names of its tool.
 func (o Offered) Names() []gate.Call { return slices.Clone(o.view.Calls) }
 
 // Definition returns a hash of the server's definition of the tool with the given exposed name, or

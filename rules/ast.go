@@ -99,9 +99,9 @@ type Map struct {
 	whole *Map // the original statement if this one was created by split; nil otherwise
 }
 
-// Example is "example T, U.F "text" as N" or "example T, U.F "text" not as N". It states that the
-// map statements must, or must not, give the name N to calls to T and U with this text in the field
-// F. In place of the field and its text, a statement can give all arguments as a JSON object.
+// Example is "example T, U.F "text" as N" or "example T, U.F "text" not as N". It states that calls
+// to T and U with this text in the field F must, or must not, get the name N from the map
+// statements. Instead of a field and its text, a statement can give all arguments as a JSON object.
 type Example struct {
 	Pos   gate.Position
 	Tools []Name
@@ -117,7 +117,7 @@ type Example struct {
 // Position returns the start of the statement.
 func (r *Rule) Position() gate.Position { return r.Pos }
 
-// tool returns the tool of a statement that has only one; see [Map.split].
+// tool returns the statement's tool. The statement must have a single tool; see [Map.split].
 func (s *Map) tool() Name { return s.Tools[0] }
 
 // split divides the statement into statements that have a single tool each.

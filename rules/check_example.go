@@ -59,8 +59,8 @@ func isEvidence(nets []gate.Net, name string) bool {
 }
 
 // noEvidenceReason explains why a successful call with the example's arguments does not count
-// toward a requirement, although the call has the name in the example. It returns nil if the call
-// counts, or if it is uncertain whether the call has the name.
+// toward a requirement. It returns nil if the call counts, or if it does not certainly have the
+// example's name.
 func (e *Example) noEvidenceReason(tool Name, p *gate.Policy) *gate.Doubt {
 	why, found := p.Why(gate.Call{Tool: tool.Text, Args: e.args()}, e.As.Text)
 	if found != gate.Surely || why.What == "" {

@@ -10,9 +10,9 @@ import (
 // identifier matches the keys that an expression can read as args.KEY.
 var identifier = regexp.MustCompile(`^[A-Za-z_]\w*$`)
 
-// asExpression returns the map statement m, written with an expression instead of its pattern.
-// Hints suggest this form, because a name given by an expression can exempt calls from rules. If
-// the field or the pattern cannot be converted, asExpression returns a template with placeholders.
+// asExpression returns a version of the map statement that uses an expression. Hints suggest it for
+// names that must exempt calls from rules. If the field or the pattern cannot be converted,
+// asExpression returns a template with placeholders.
 func (m *Map) asExpression() string {
 	pattern := m.Pattern.Text
 	if !identifier.MatchString(m.Field) || strings.Contains(pattern, "'") {
@@ -36,8 +36,8 @@ func (c *compiler) checkUnless(s Statement, r *Rule, tools []Name) {
 	c.checkCertain(s, r.Unless)
 	for _, n := range r.Unless {
 		for _, tool := range tools {
-			// Skip names given by map statements. It may be uncertain whether a call has such a
-			// name, and a tool may have the same name.
+			// Skip names given by map statements, because they may be uncertain or equal to a
+			// tool's name.
 			if c.labels.maps[n.Text] == nil && c.labels.maps[tool.Text] == nil && (n.same(tool) || c.labels.covers(n, tool)) {
 				c.warnName(n, AllExempt, "", "every call to %s is exempt, so the rule never applies", tool)
 			}
@@ -45,8 +45,9 @@ func (c *compiler) checkUnless(s Statement, r *Rule, tools []Name) {
 	}
 }
 
-// checkCertain rejects a name in an allow statement or after "unless" if a map statement that gives
-// the name can never give it with certainty. It ignores names with wildcards.
+// checkCertain checks the names in an allow statement or after "unless". It rejects a name if one
+// of its map statements can never be certain that a call has the name. It ignores names with
+// wildcards.
 func (c *compiler) checkCertain(s Statement, names []Name) {
 	for _, n := range names {
 		maps := c.labels.maps[n.Text]

@@ -231,18 +231,16 @@ func (n Name) enclosingNames() []string {
 	return keys
 }
 
-// implies reports whether the limit s refuses every call that the other limit refuses, which makes
-// the other limit redundant. The budget of s must be at most as large, and s must not refill
-// faster. If the other limit counts over all sessions of a user, s must do so, too. The result is
-// false for limits that differ only in their counts. The limit s must count all its calls; see
-// [Limit.countsAll].
+// implies reports whether the limit s refuses every call that the other limit refuses, so that the
+// other limit is redundant. The result is false for limits that differ only in their counts. The
+// limit s must count all its calls; see [Limit.countsAll].
 func (s *Limit) implies(other *Limit) bool {
 	switch {
 	case s.Shadow && !other.Shadow || s.Count > other.Count:
 		return false
 	case other.countsPerPrincipal() && !s.countsPerPrincipal():
 		return false
-	case s.subject() == other.subject(): // checkContrary warns about such limits
+	case s.subject() == other.subject(): // checkContrary warns about limits that differ only in their counts
 		return false
 	case s.interval() == 0:
 		return true

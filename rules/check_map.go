@@ -77,9 +77,9 @@ func (c *compiler) scripts() scripts {
 // tool.
 func (m *Map) target() string { return m.tool().Text + "\x00" + m.Field }
 
-// checkWord warns if the word that m looks for resembles a regex, or if m looks for a command in
-// the text of a script. The last argument is a map statement that reads the same field as a script,
-// or nil.
+// checkWord warns about a word that resembles a regex. It also warns about a word in a field that
+// another map statement reads as a script, because the word might be a command. The last argument
+// is that other statement, or nil.
 func (m *Map) checkWord(r *report, script *Map) {
 	p := m.Pattern
 	switch {
@@ -91,8 +91,7 @@ func (m *Map) checkWord(r *report, script *Map) {
 	}
 }
 
-// keywordForms holds, for each keyword of patterns, the correct form of a pattern with this
-// keyword, for use in hints.
+// keywordForms holds the correct form of a pattern for each keyword, as shown in hints.
 var keywordForms = map[string]string{
 	"runs": "runs COMMAND", "reads": "reads FILES", "writes": "writes FILES", "exactly": "runs exactly COMMAND", "when": `map TOOL when "EXPRESSION" as NAME`,
 }

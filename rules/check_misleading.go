@@ -24,9 +24,8 @@ func (c *compiler) checkMisleading(s Statement) {
 	}
 }
 
-// checkPeople rejects human-approval as the call that ends a rule, and warns about calls with
-// similar names. The last argument is a statement that asks a person, which the hint suggests
-// instead.
+// checkPeople rejects human-approval after "until", and warns about similar names there. The hint
+// suggests the given statement, which requires an approval.
 func (c *compiler) checkPeople(s Statement, until []Name, write string) {
 	for _, n := range until {
 		help := "write: " + write + "; quote the name of a tool"

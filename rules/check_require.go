@@ -37,7 +37,7 @@ func (c *compiler) checkRequire(s *Require) {
 func (c *compiler) checkPairs(s *Require, before Name) {
 	var own []Name // required calls that must wait themselves
 	for _, first := range s.First {
-		// A rule with "unless" may exempt a required call, which then need not wait.
+		// A required call that is exempt because of "unless" need not wait.
 		is := len(s.Unless) == 0 && (first.same(before) || !before.Glob() && c.labels.isOneOf(first, before))
 		itself := is || c.labels.allNamed(first, before) && !c.labels.excludes(first, before) || c.labels.alsoNamed(first, before)
 		if !itself || s.exempts(first) {
@@ -64,9 +64,9 @@ func (c *compiler) warnLocked(s *Require, before Name, own ...Name) {
 	}
 }
 
-// checkSince warns if every call to n is also a call to one of the names after "since", and so
-// cancels a success that the rule requires. The arguments of the format are n, the name after
-// "since", and last.
+// checkSince warns if every call to n is also a call to one of the names after "since". Such a call
+// cancels a success that the rule requires. The warning is formatted with n, the name after
+// "since", and the last argument.
 func (c *compiler) checkSince(s *Require, n Name, format, last string) {
 	for _, spoiler := range s.Since {
 		if c.labels.isOneOf(n, spoiler) {

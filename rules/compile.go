@@ -84,7 +84,7 @@ func (c *compiler) add(s Statement) {
 	}
 }
 
-// afterStates returns the verification result for a rule with the names in its clauses "after" and
+// afterStates returns the verification result for a rule that may have the clauses "after" and
 // "until". The last argument is the result for the same rule without these clauses.
 func afterStates(after, until []Name, always Verification) Verification {
 	switch {

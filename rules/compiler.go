@@ -55,11 +55,11 @@ func newCompiler(files []*File) *compiler {
 	return c
 }
 
-// Compiled is the result of [Compile]. Each net refers to Labels, so the nets alone form the
-// complete policy for [gate.NewPolicy].
+// Compiled is the result of [Compile]. [gate.NewPolicy] needs only its nets, because each net
+// refers to Labels.
 type Compiled struct {
 	Nets     []gate.Net   // nets, in statement order
-	Labels   *gate.Labels // names that map statements give to calls, and success conditions; set even if the files contain no rules
+	Labels   *gate.Labels // names that map statements give to calls, and success conditions; never nil
 	Claims   []*Prove     // claims about the policy that contains the nets
 	Warnings []Warning    // warnings in file and line order
 

@@ -123,10 +123,10 @@ const (
 	EndsItself     Code = "W022" // a rule ends with the call that begins it, or blocks the call that should end it
 	ManyBudgets    Code = "W023" // a limit counts each value separately, and the caller can vary the value
 	LikePath       Code = "W024" // an argument key looks like a path
-	OwnRefill      Code = "W025" // a call can count toward a limit for one value and refill the limit for another value
+	OwnRefill      Code = "W025" // a call that counts toward a limit for one value can refill the limit for another value
 	LikeExpression Code = "W026" // a name looks like an expression
 	IdleStar       Code = "W027" // a * between the words of a command has no effect
-	NoProof        Code = "W028" // rules restrict the call in an example under its expected name, but do not count its success under that name
+	NoProof        Code = "W028" // the call in an example has the expected name, but its success does not count under that name
 	KeywordAsWord  Code = "W029" // a map looks for the word "runs", "reads", "writes", "when" or "exactly"
 	NoComparison   Code = "W030" // a condition on results has no comparison, so it might not be a boolean
 	LookAlike      Code = "W031" // a name mixes letters from several alphabets

@@ -55,9 +55,9 @@ func keyNetForm(key []KeyField, first bool) string {
 // same reports whether f and g are written in the same way.
 func (f Field) same(g Field) bool { return f.String() == g.String() }
 
-// pair formats the pair as in statements, for example as "src as path". If both fields are the
-// same, it formats only one. Other precedes Field if first is true and Other does not refer to a
-// result. Otherwise, Field precedes Other.
+// pair formats the pair as in a statement, for example as "src as path". If both fields are the
+// same, it formats only one. If first is true, Other is written first, unless it refers to a
+// result.
 func (k KeyField) pair(first bool) string {
 	switch {
 	case k.Field.same(k.Other):

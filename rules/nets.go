@@ -60,8 +60,7 @@ func (c *compiler) requireNets(s *Require) (nets []gate.Net) {
 }
 
 // pairs returns the number of pairs of a required call and a call that must wait, for comparison
-// with [maxPairs]. It returns 0 if either list has a single name or if one of the required calls is
-// enough. In these cases, the number of nets cannot exceed the number of names.
+// with [maxPairs]. It returns 0 if the number of nets cannot exceed the number of names.
 func (s *Require) pairs() int {
 	if s.Or || len(s.First) < 2 || len(s.Before) < 2 {
 		return 0
@@ -197,8 +196,8 @@ func taintTransitions(after, until []Name) []gate.Transition {
 	return ts
 }
 
-// exemptUntil returns exemptions for the calls that end a rule about the pattern n, so that the
-// rule does not block them. If n is not a pattern, it returns nil.
+// exemptUntil returns exemptions from a rule for the calls that end it. They are necessary only if
+// the rule applies to a pattern, such as *; if n is not a pattern, exemptUntil returns nil.
 func exemptUntil(n Name, until []Name) []gate.Tool {
 	if !n.Glob() {
 		return nil

@@ -5,8 +5,7 @@ import "strings"
 // A keyParser parses the key of a rule, and fields in other statements.
 type keyParser struct{ *parser }
 
-// A side describes those calls of a rule that unlock other calls or refill a limit. The parser
-// needs it to interpret the fields in a key.
+// A side describes how a key refers to the calls that unlock other calls or refill a limit.
 type side struct {
 	other  bool // whether the rule has unlocking or refilling calls
 	first  bool // whether the field of the unlocking or refilling calls is written first

@@ -110,8 +110,8 @@ func (p *parser) targetTool(form string) (token, int) {
 	return t, end
 }
 
-// fieldEnd returns the end offset of the field that begins at offset off, or after a dot at this
-// offset. In a path, quoted keys may contain separators.
+// fieldEnd returns the end offset of the field at the given offset. A dot may precede the field. In
+// a path, quoted keys may contain separators.
 func (p *parser) fieldEnd(off int) int {
 	if !isPath(strings.TrimPrefix(p.line.text[off:], ".")) {
 		return p.line.wordEnd(off)

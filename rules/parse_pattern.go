@@ -76,8 +76,8 @@ func (p patternParser) rejectLikeKeyword(t token) {
 	}
 }
 
-// patternAt returns a pattern that contains only a position. The position is given as two offsets
-// in the line.
+// patternAt returns a pattern with only its position set. The arguments are its start and end
+// offsets in the line.
 func (p patternParser) patternAt(from, to int) Pattern {
 	return Pattern{Pos: p.line.position(from), line: p.line, written: token{off: from, end: to}}
 }
@@ -150,8 +150,8 @@ func (p patternParser) rejectOperator(t token) {
 // parseWhen parses an expression about the whole call.
 func (p patternParser) parseWhen() Pattern { return p.whenOf(whenForm) }
 
-// whenOf parses the keyword "when" and an expression. If either is missing, the hint shows the
-// given form of the statement.
+// whenOf parses the keyword "when" and an expression. The argument is the form of the statement,
+// for use in hints.
 func (p patternParser) whenOf(form string) Pattern {
 	at := p.line.peek()
 	p.keyword("when", form)

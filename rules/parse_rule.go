@@ -46,8 +46,9 @@ func (p ruleParser) afterWords(after []Name) []string {
 	return []string{"until"}
 }
 
-// ending parses the end of a rule: its exemptions and the author's reason. If anything else
-// follows, the hint can show the given form of the rule or suggest one of the given keywords.
+// ending parses the end of a rule: its exemptions and the author's reason. The other arguments are
+// for hints about unexpected text: the form of the rule, and keywords that could have been written
+// instead.
 func (p ruleParser) ending(r Rule, form string, earlier ...string) Rule {
 	if p.acceptKeyword("unless") {
 		r.Unless = p.names("name", unlessForm)

@@ -14,7 +14,7 @@ import (
 // A parser parses the statement in a line.
 type parser struct {
 	line *scanner
-	seen map[string]bool // names or fields read so far in the current list, for detecting duplicates; nil until the second name of a list of names
+	seen map[string]bool // entries of the current list, for detecting duplicates; nil while a list of names has fewer than two entries
 }
 
 // name parses a single name. If the name is missing, it fails with the given message.
@@ -173,8 +173,8 @@ func (p *parser) acceptKeyword(word string) bool {
 // might have meant.
 func (p *parser) end(optional ...string) { p.endOf("", optional...) }
 
-// endOf is like end, but its hints can also show the given form, that is, the clauses of a rule in
-// order.
+// endOf is like [parser.end], but its hints can also show the form of the rule, which lists the
+// clauses in order.
 func (p *parser) endOf(form string, optional ...string) {
 	t := p.line.peek()
 	if t.kind == atEnd {
@@ -190,9 +190,9 @@ func (p *parser) endOf(form string, optional ...string) {
 // clauses lists the keywords that begin a clause of a rule.
 var clauses = []string{"once", "since", "after", "until", "with", "for", "unless", "via", "because"}
 
-// clauseHint returns a hint for an unexpected word after a rule, or "". The word can be a keyword
-// of a rule, or a word such as "except" that authors write instead of one. For a keyword, the hint
-// is the given form, which shows the rule's clauses in order.
+// clauseHint returns a hint for an unexpected word after a rule, or "". It recognizes the keywords
+// of rules, and words such as "except" that authors write instead. For a keyword, the hint is the
+// given form, which shows the rule's clauses in order.
 func clauseHint(word, form string) string {
 	if form == "" {
 		return ""

@@ -19,7 +19,7 @@ type Prove struct {
 	Claim  Claim
 	Tools  []Name // calls that the claim is about
 	Others []Name // for NeverBefore, NeverAfter and NeverWhile, the calls after the keyword "before", "after" or "while"; for AtMost, the calls that restart the count, or nil if the claim has a span
-	Until  []Name // for NeverAfter, the calls after the keyword "until", which end the effect of the claim when they succeed; may be nil
+	Until  []Name // for NeverAfter, the calls after the keyword "until"; a success of one of them ends the restriction; may be nil
 	Once   bool   // for NeverBefore, whether one successful call to Others is enough for all calls to Tools
 
 	Key []KeyField // for NeverBefore and AtMost, key of the claim; the claim must hold separately for each value of the key
@@ -31,7 +31,7 @@ type Prove struct {
 	User       bool // for AtMost, whether calls are counted per user in each time span, as in "per user per day"; Over is then the time span
 	Successful bool // for AtMost, whether only successes of Others restart the count
 
-	OwnBudget bool   // for AlwaysPossible, whether to ignore limits that apply only to the call itself
+	OwnBudget bool   // for AlwaysPossible, whether to ignore limits that restrict only the call that the claim is about
 	File      Name   // for NarrowerThan, the file of the other policy
 	Net       Name   // for Conserved, DeadlockFree and NoTerminalStates, the name of the net
 	Places    []Name // for Exclusive, two or more places

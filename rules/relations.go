@@ -31,8 +31,8 @@ func (l *labels) covers(a, b Name) bool {
 	return len(maps) > 0
 }
 
-// alsoLabels reports whether all calls that match the map statement m also get the given name from
-// another map statement.
+// alsoLabels reports whether every call that matches the map statement m gets the given name,
+// because a map statement for this name matches whenever m does.
 func (l *labels) alsoLabels(m *Map, label string) bool {
 	return slices.ContainsFunc(l.maps[label], func(other *Map) bool {
 		return other.tool().Text == m.tool().Text && other.Field == m.Field && other.Pattern.includes(m.Pattern)
@@ -71,9 +71,8 @@ func (l *labels) allNamed(n, b Name) bool {
 	return len(maps) > 0 && !slices.ContainsFunc(maps, other)
 }
 
-// excludes reports whether some calls named n are exempt from a rule that requires n before calls
-// matching the pattern. Only calls that certainly have the name n are exempt; see
-// [Require.waitingCall].
+// excludes reports whether a rule that requires n before calls matching the pattern can exempt
+// calls named n. Only calls that certainly have this name are exempt; see [Require.waitingCall].
 func (l *labels) excludes(n, pattern Name) bool {
 	return pattern.Glob() && slices.ContainsFunc(l.maps[n.Text], (*Map).exempts)
 }

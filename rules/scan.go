@@ -114,8 +114,8 @@ func (s *scanner) skip(off int) int {
 	return off
 }
 
-// contentEnd returns the offset to report for a word that is missing at off. If separators precede
-// off, this is the offset after the first of them. Otherwise, it is off itself.
+// contentEnd returns the offset to report for a word that is missing at the given offset. If
+// separators precede this offset, the result is the offset after the first of them.
 func (s *scanner) contentEnd(off int) int {
 	end := len(strings.TrimRightFunc(s.text[:off], isSeparator))
 	if end < off {
