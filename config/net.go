@@ -42,7 +42,7 @@ type Transition struct {
 	Deferred        bool
 	Observe         bool
 	Unknown         string // "release" returns a call's tokens if its outcome is unknown; "hold" or empty keeps them until the outcome is known
-	Weak            string // treatment of a call that only might have a name in Tools: "progress" fires the transition; "block" or empty blocks the call if firing would add tokens to a place; without effect if Observe is set
+	Weak            string // how to treat a call if it is uncertain whether the call has a name in Tools: "progress" fires the transition; "block" or empty blocks the call if firing would add tokens to a place; ignored if Observe is set
 	Via             string // approval channel of a manual transition; empty means any channel
 	Unless          []string
 	Position        Position

@@ -279,9 +279,10 @@ func (s *scratch) take(t int) bool {
 	return true
 }
 
-// judgeWatches removes from f.choices the observers that read their key from the call's result.
-// They wait in the net's default state until the result is known; see [NetData]. If such an
-// observer was not chosen, judgeWatches records that the call does not count for f's key value.
+// judgeWatches handles the observers that read their key from the call's result. For each of them
+// that was not chosen, it records that the call does not count for f's key value. It removes the
+// chosen ones from f.choices, because they wait in the net's default state until the result is
+// known; see [NetData].
 func (f *finding) judgeWatches() {
 	for i, w := range f.plan.watches {
 		if !f.chosen(w.transition) {

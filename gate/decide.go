@@ -97,7 +97,7 @@ type judgement struct {
 	spare *keyedCall // cleared object, kept so that the next call can reuse its memory
 
 	findings findings // findings in policy order; nets that abstain have a finding only if the call changes them
-	room     []choice // unused memory for the choices of the next finding
+	room     []choice // spare capacity for the choices of the next finding
 	blocked  bool
 	manual   bool
 	known    bool       // whether some active net covers the call, so that "default: deny" does not refuse it

@@ -36,10 +36,10 @@ func (m *move) marking() petri.Marking {
 	return m.data.Marking
 }
 
-// endDisabledWatches ends the waiting of observers that a firing has disabled. Observers in the
-// default state of a net with a key (see [NetData]) keep waiting, because their calls can still
-// count for other key values. For them, endDisabledWatches only records that the calls do not count
-// in the state that m changes.
+// endDisabledWatches removes the observers that a firing has disabled, so that they no longer wait
+// for their calls. Observers in the default state of a net with a key (see [NetData]) keep waiting,
+// because their calls can still count for other key values. For them, endDisabledWatches only
+// records that the calls do not count in the state that m changes.
 func (m *move) endDisabledWatches() {
 	if len(m.baseWatches) > 0 {
 		m.lapseDisabled()
@@ -76,9 +76,10 @@ func (m *move) setBaseWatches(watches []Flight, isBase bool) {
 	m.lapseUnless(m.wasEnabled)
 }
 
-// lapseDisabled records that the disabled observers in m.baseWatches ignore the success of their
-// calls in the state that m changes; see [Extras]. While a call in flight keeps others from
-// counting, it records this for all observers in m.baseWatches.
+// lapseDisabled records that the disabled observers in m.baseWatches will not count their calls,
+// even if these succeed. The record concerns only the state that m changes; see [Extras]. While a
+// call in flight keeps other calls from counting, lapseDisabled records this for all observers in
+// m.baseWatches.
 func (m *move) lapseDisabled() { m.lapseUnless(m.isEnabled) }
 
 // lapseUnless is like [move.lapseDisabled], but uses the given function to find out whether an

@@ -59,8 +59,8 @@ func (p *Policy) PrepareEnd(e End) PreparedEnd {
 }
 
 // Judged checks a successful call against the policy's conditions on results. If the call violates
-// a condition, judged is e turned into a failure, and broken is the first violated condition.
-// Otherwise judged is e, and broken is nil.
+// a condition, Judged returns e with its outcome changed to a failure, along with the first
+// violated condition. Otherwise, it returns e unchanged and nil.
 func (p *Policy) Judged(c *Call, e End) (judged End, broken *Condition) {
 	if e.Outcome != Success {
 		return e, nil

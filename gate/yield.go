@@ -141,8 +141,9 @@ func (c *namedCall) canUnblock(f *finding) bool {
 	})
 }
 
-// couldGive reports whether a call to the same tool, with suitable arguments, could have a name
-// that matches u, an element of a list of tools. If how is [Surely], the name must be certain.
+// couldGive reports whether a call to c's tool, with suitable arguments, could have a name that
+// matches u, an entry in one of n's lists of tools. If how is [Surely], the call must be certain to
+// have that name.
 func (c *namedCall) couldGive(n *net, u Tool, how Found) bool {
 	if n.Labels != nil {
 		return c.policy.names.CanGive(c.tools, &u, how == Surely)

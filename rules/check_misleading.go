@@ -60,7 +60,8 @@ func (c *compiler) checkTimes(lists ...[]Name) {
 var fieldNames = []string{"channel", "channel_id", "path", "file", "filename", "folder", "directory", "repo", "repository", "branch", "project",
 	"customer", "customer_id", "account", "recipient", "url", "host", "domain", "env", "environment", "table", "database", "tenant", "team", "group", "org", "organization", "user_id", "id"}
 
-// userWords lists words for the user that authors write after "per".
+// userWords lists words that authors write after "per" when they mean the user. Rules take such a
+// word for the name of a call.
 var userWords = []string{"client", "agent", "principal", "person", "caller", "member"}
 
 // checkEach warns about a limit that is refilled by a call whose name probably means a field or the

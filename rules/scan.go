@@ -29,7 +29,8 @@ type scanner struct {
 // count them from the start of the line.
 type mark struct{ off, runes int }
 
-// markEvery is the distance between marks in bytes.
+// markEvery is the distance between successive marks of a line, in bytes. It limits the number of
+// runes that [scanner.column] must count.
 const markEvery = 1 << 8
 
 // A token is a word in a line.

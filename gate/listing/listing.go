@@ -96,8 +96,8 @@ func (l *Listing) glob(tool toolnet.Tool) *globEntry {
 	return &l.globs[i]
 }
 
-// literal reports whether the net lists the name only in tools of kind Literal. If so, the name
-// does not match an action of a tool.
+// literal reports whether the net lists the name, and only with kind Literal. Such a name does not
+// match a name of the form tool.action that comes from a call's action argument.
 func (l *Listing) literal(name string) bool {
 	literal := false
 	for i := range l.transitions {

@@ -196,7 +196,7 @@ type ValueReader interface {
 type Sum struct {
 	Field Field         // field to add up; must be an argument
 	Most  int           // maximum value of the sum
-	Every time.Duration // time for a full refund of the maximum, at a constant rate; 0 means no refunds
+	Every time.Duration // time for the sum to decrease from Most to 0, at a constant rate; 0 means that the sum never decreases
 }
 
 // A Phase is an allowlist that applies while a place is marked.

@@ -36,8 +36,8 @@ func (n *Net) Structure() (petri.Net, petri.Marking) {
 	return net, initial
 }
 
-// Structural returns the indexes of the structural transitions, which have no tools, are not timed,
-// and thus fire by themselves at once.
+// Structural returns the indexes of the structural transitions. These transitions have no tools and
+// are not timed, so they fire on their own once enabled.
 func (n *Net) Structural() []int {
 	return list.Indexes(n.Transitions, func(t Transition) bool { return len(t.Tools) == 0 && t.Every == 0 })
 }

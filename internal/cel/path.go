@@ -26,7 +26,7 @@ func pathFunctions() []cel.EnvOption {
 	}
 }
 
-// A place describes where a path is relative to a directory, as far as the text of the path shows.
+// A place says whether a path is inside a directory, as determined from their text alone.
 type place uint8
 
 const (

@@ -78,8 +78,8 @@ func configProblems(path string, err error) diag.List {
 }
 
 // anyVariable looks up an environment variable. For an unset variable, it returns a placeholder, so
-// that the configuration can be loaded nevertheless. Variables that change petrigate's own settings
-// have no placeholder.
+// that the configuration can be loaded anyway. Variables that change petrigate's own settings have
+// no placeholder.
 func anyVariable(name string) (string, bool) {
 	if value, ok := os.LookupEnv(name); ok || strings.HasPrefix(name, "PETRIGATE_") || name == "XDG_CONFIG_HOME" {
 		return value, ok

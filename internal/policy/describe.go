@@ -17,7 +17,7 @@ type Net struct {
 	Invariants      []string `json:"invariants"` // place invariants, set by package check
 }
 
-// A Rule is the position in the user's files of a rule or of a hand-written net.
+// A Rule is the position of a rule or hand-written net in the user's files.
 type Rule struct {
 	File   string `json:"file"`
 	Line   int    `json:"line"`

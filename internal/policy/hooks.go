@@ -113,7 +113,8 @@ func identity(n *config.Net) string {
 }
 
 // validate is the net's [gate.Net.Validate] function. It runs the validators under each name of the
-// call, and checks that the net can remember its values when the call succeeds.
+// call. It also checks that the net can compute the values that it must remember if the call
+// succeeds.
 func (h *hooks) validate(f gate.Firing) error {
 	in := cel.NewInput(f)
 	for i := range h.validators {

@@ -94,8 +94,8 @@ func (b readIgnored) net(n *config.Net) {
 	}
 }
 
-// field warns if a field in the key or sum of a rule reads an argument in approval.ignore. The
-// names are those of the calls that have the field.
+// field warns if the field f, which a rule uses in its key or sum, is read from an argument in
+// approval.ignore. Only calls with one of the given names have the field.
 func (b readIgnored) field(f rules.Field, names []rules.Name) {
 	called := func(tool string) bool {
 		return slices.ContainsFunc(names, func(n rules.Name) bool { return b.toolsOf(n)(tool) })

@@ -104,8 +104,8 @@ const (
 	PushRequest       = `{"jsonrpc":"2.0","id":1,"method":"tools/call","params":{"name":"push"}}`
 )
 
-// ServeWith serves the proxy on a new listener with the given access settings. The site's later
-// requests go to that listener.
+// ServeWith serves the proxy on a new listener with the given access settings. Later requests by s
+// and its clients go to that listener.
 func (s *Site) ServeWith(a proxy.Access) {
 	s.T.Helper()
 	s.serve(a, nil)

@@ -108,7 +108,7 @@ func (p *Pattern) upTo(operands int) *Pattern {
 }
 
 // missingWord explains which word of the pattern the command lacks, as in "it has no `push`". If
-// the command has all words of the pattern, the explanation is "it has other arguments".
+// the command has all the words of the pattern, the explanation is "it has other arguments".
 func (p *Pattern) missingWord(c *command, args []arg) string {
 	for n := 2; n <= len(p.operands); n++ {
 		if p.upTo(n).hasOperands(c, args) != Match {

@@ -59,10 +59,10 @@ func (k *optionTable) byLongName(name string) *knownOption {
 	return nil
 }
 
-// wants returns the options to look for if a pattern contains the option w, which has the entry o
-// in the table k. If w is not in the table, o is nil, and wants returns w unchanged. If the entry
-// implies other options, wants returns these instead of w. Otherwise, it returns w with all names
-// in the entry.
+// wants returns the options that a command must have if a pattern contains the option w. o is the
+// entry for w in the table k, or nil if the table has no such entry. If o implies other options,
+// wants returns these instead of w. Otherwise, it returns w with all the names in o, or unchanged
+// if o is nil.
 func (o *knownOption) wants(k *optionTable, w wanted) []wanted {
 	switch {
 	case o == nil:

@@ -16,7 +16,7 @@ import (
 // NetData is the state of a net. It is immutable.
 type NetData struct {
 	Active  bool
-	Stuck   bool  // whether the structural transitions, which fire by themselves, did not stop firing, or too many clock firings are due
+	Stuck   bool  // whether an update of the net was abandoned, because its structural transitions, which fire by themselves, kept firing, or because too many clock firings were due
 	Marking []int // available tokens by place, excluding those in flight
 	Flights []Flight
 	Watches []Flight

@@ -16,7 +16,7 @@ func Assertion(c policy.Claim) verify.Assertion {
 	return verify.Each{Of: list.Map(c.Parts, assertion)}
 }
 
-// assertion returns the assertion for a claim about a single name.
+// assertion is like [Assertion], but only for a claim without parts.
 func assertion(c policy.Claim) verify.Assertion {
 	if key := c.Key; len(key) > 0 {
 		c.Key = nil

@@ -87,8 +87,8 @@ func (ns netInfos) lists(nets []verify.Net, name string) bool {
 	return slices.ContainsFunc(nets, func(n verify.Net) bool { return slices.Contains(listed(ns[n.Name]), name) })
 }
 
-// within reports whether the first map probably matches fewer strings than the second. It compares
-// the maps only on the substrings of a string that both of them match.
+// within reports whether the first map statement probably matches fewer strings than the second. It
+// tries only the substrings of text, which should be a string that both statements match.
 func within(narrow, wide gate.Map, text string) bool {
 	if narrow.Match == nil || wide.Match == nil {
 		return false

@@ -19,7 +19,7 @@ type ToolSet struct {
 	Tools []verify.Tool
 	Known bool // whether Tools contains all existing tools; if false, Tools contains those that the rules suggest, and others may exist
 
-	Schemas map[string][]policy.Schema // argument schemas, keyed by each name of the tool; tools that rules only suggest have no schemas
+	Schemas map[string][]policy.Schema // argument schemas by tool name, with an entry for each name of a tool; nil for tools that were only guessed from the rules
 	Agents  bool                       // whether agents also call their built-in tools and report these calls through hooks
 	Hooks   []string                   // all agents that use petrigate as a hook; nil if unknown
 

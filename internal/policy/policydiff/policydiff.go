@@ -138,8 +138,8 @@ func (d *Comparison) cutBy() string {
 	return verify.WhyStates
 }
 
-// maxDataStates is the maximum number of states visited if some net counts separately for different
-// arguments.
+// maxDataStates is the maximum number of states that one search visits if the state of some net
+// depends on the arguments of calls.
 const maxDataStates = 300
 
 // find repeats the search until it includes all shared nets that affect the result, and returns the
@@ -152,7 +152,7 @@ func (d *Comparison) find(limit int, loose bool) (*product, error) {
 		}
 		most := limit - d.states
 		if p.hasData() {
-			most = min(most, maxDataStates) // limit the search further, because nets that count separately for different arguments have many similar states
+			most = min(most, maxDataStates) // limit the search further, because nets whose state depends on arguments have many similar states
 		}
 		missing := p.search(most)
 		d.states += len(p.nodes)

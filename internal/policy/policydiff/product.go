@@ -244,7 +244,7 @@ func (p *product) judges() bool {
 	return slices.ContainsFunc(p.policies[:], func(policy *gate.Policy) bool { return slices.ContainsFunc(policy.Nets(), is) })
 }
 
-// hasData reports whether any of the explored nets counts separately for different arguments.
+// hasData reports whether the state of any explored net depends on the arguments of calls.
 func (p *product) hasData() bool {
 	return slices.ContainsFunc(p.policies[:], func(policy *gate.Policy) bool { return slices.ContainsFunc(policy.Nets(), readsData) })
 }

@@ -35,7 +35,8 @@ func (a NeverAfter) prove(m *prover) Proof {
 
 func (a NeverWhile) tools() []gate.Tool { return []gate.Tool{a.Tool, a.Other} }
 
-// Monitor bits of NeverWhile. They record the kind of call that is still in flight.
+// Bits of the monitor state in the proof of a [NeverWhile]. They record whether a call to Other, or
+// one to Tool, is still in flight.
 const (
 	otherStays = 1 << iota
 	toolStays

@@ -41,8 +41,9 @@ type Admitted struct {
 	Pass   Pass // permission to send the call to its upstream once
 }
 
-// Asked is the decision that a call needs approval. The caller asks a person and passes the consent
-// to [Admission.Redeem]. Whatever the answer, the caller must finally call [Admission.Withdraw].
+// Asked is the decision for a call that needs approval. The caller asks a person. If the person
+// approves the call, the caller passes the [Consent] to [Admission.Redeem]. Whatever the answer,
+// the caller must call [Admission.Withdraw] when it stops waiting.
 type Asked struct {
 	*gate.Ask
 	Generation *Generation // generation in force when the decision was made

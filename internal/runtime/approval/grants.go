@@ -47,7 +47,7 @@ func (s *Grants) sessionGrants(session string) []Grant {
 	return slices.DeleteFunc(s.List(), func(g Grant) bool { return g.Key.Session != session })
 }
 
-// Add puts the grant g in force.
+// Add adds the grant g to the valid grants.
 func (s *Grants) Add(g *Grant) error {
 	if len(s.sessionGrants(g.Key.Session)) >= maxGrants || len(s.List()) >= maxGrantsAll {
 		return errors.New("there are too many grants already; revoke some (petrigate approvals grants)")

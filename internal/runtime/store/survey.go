@@ -15,8 +15,8 @@ import (
 // Limits of a removal event. Records beyond these limits are left for the next event.
 const (
 	maxRecords = 50_000 // maximum number of records that the event covers
-	maxWhole   = 500    // maximum number of chains that are removed completely
-	maxPartial = 500    // maximum number of chains that are removed partially; chains already shortened by an earlier event may exceed it
+	maxWhole   = 500    // maximum number of chains (one per process) that the event removes completely
+	maxPartial = 500    // maximum number of chains that the event removes in part; chains already shortened by an earlier event may exceed it
 )
 
 // startSlack allows for differences between the clocks of processes. The start record of a process

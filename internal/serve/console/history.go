@@ -59,7 +59,7 @@ type history struct {
 	tracks  map[string]*track // keyed by session ID
 	count   int               // number of steps in all tracks
 	lost    int               // number of records that were lost
-	before  string            // why steps are missing in sessions that have no track; empty if none are missing
+	before  string            // why sessions without an entry in tracks lack steps; empty if no steps are missing
 	reading bool              // whether stored records are still being read
 }
 

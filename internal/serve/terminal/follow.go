@@ -106,8 +106,8 @@ func (o overview) apply(n update) {
 	o[n.client.Path] = n
 }
 
-// all returns the approvals of all proxies, keyed by their IDs. If several proxies have the same
-// approval, all returns its latest state.
+// all returns the approvals of all proxies, keyed by approval ID. If several proxies report the
+// same approval, the result contains its latest state.
 func (o overview) all() map[string]locatedApproval {
 	all := map[string]locatedApproval{}
 	for _, n := range o {

@@ -76,14 +76,15 @@ type callState struct {
 	ended     bool // whether the call has ended, with or without a response
 }
 
-// startWaiting registers the calling goroutine as the one that waits for the call's completions.
+// startWaiting registers the calling goroutine to wait for the results of the call's requests.
 func (s *callState) startWaiting() {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	s.completed = make(chan *completion, 2)
 }
 
-// hasWaiter reports whether a goroutine is registered as waiting for the call's completions.
+// hasWaiter reports whether a goroutine is registered to wait for the results of the call's
+// requests.
 func (s *callState) hasWaiter() bool {
 	s.mu.Lock()
 	defer s.mu.Unlock()

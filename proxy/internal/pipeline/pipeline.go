@@ -78,8 +78,8 @@ type suspendedCall struct {
 
 	approved *rounds.Approved // describes the params, except for the arguments, that a person has approved; nil if no person was asked
 
-	// inflight and asked are set only for a server that uses revision 2025-11-25. Such a server is
-	// waiting for the responses to its requests.
+	// inflight and asked are set only for a server that uses revision 2025-11-25, because such a
+	// server waits for the responses to its requests.
 	inflight *inflightCall
 	asked    map[string]*upstream.ServerRequest // the server's requests, keyed as in inputRequests
 

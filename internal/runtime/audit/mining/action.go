@@ -83,7 +83,7 @@ func (a *action) read(e *trail.Entry) {
 	})
 }
 
-// Limits on the memory use.
+// Limits on memory use.
 const (
 	maxTools     = 300  // maximum number of distinct call names
 	maxFields    = 8    // maximum number of values kept per call if its arguments are recorded

@@ -29,7 +29,7 @@ type processLock struct {
 	checked     time.Time   // time of the last check for other waiting processes
 	idle        bool        // whether nothing has been appended since the last check
 	verified    time.Time   // when the image was last found to contain all steps in the log; reset to zero when it might lack some
-	current     atomic.Bool // whether this process holds the lock and its image contains all steps in the log
+	current     atomic.Bool // whether this process holds the lock and has applied all steps in the log to its [image] of the state
 	files       lockFiles
 	abandoned   chan struct{} // tracks the goroutine that a failed [processLock.wait] left running; closed when that goroutine ends, nil if no goroutine was left running
 }

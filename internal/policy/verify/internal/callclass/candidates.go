@@ -47,7 +47,7 @@ func (w *recipe) valuesToTry(d *Datum) (all []literal) {
 		return all
 	}
 	made := w.evaluate(d)
-	if d.Has == Other { // the field needs a value other than the tracked one, and the first might equal it, so try it last
+	if d.Has == Other { // the field must not have the tracked value, which the first candidate might equal, so try this candidate last
 		slices.Reverse(made)
 	}
 	return append(all, made...)

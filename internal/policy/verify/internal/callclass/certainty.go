@@ -102,9 +102,9 @@ func (b *Enumerator) kindsOf(field string, ps []pattern, set, either uint64) (va
 	return list.Map(ways, func(hits []hit) *value { return &value{field: field, hits: hits, texts: texts[hitsKey(hits)]} }), true
 }
 
-// scriptsOf returns scripts that run the commands that the patterns in set look for. The commands
-// whose failure makes the script fail differ from script to script. Some scripts also run an
-// unrelated command.
+// scriptsOf returns scripts that run the commands that the patterns in set look for. The scripts
+// ignore failures of different subsets of these commands. Some scripts also run an unrelated
+// command.
 func scriptsOf(ps []pattern, set uint64, text string) (scripts []string) {
 	other := unsoughtCommand(ps, "date", "id", "hostname", "uname") // an unrelated command can make labels uncertain
 	var commands []string
@@ -198,7 +198,7 @@ func unsoughtCommand(ps []pattern, commands ...string) string {
 // combinations.
 func (b *Enumerator) possibleHits(ps []pattern, set uint64, readers []int) (ways [][]hit, ok bool) {
 	var matter []int
-	var proving, exempting uint64 // bit k is set if the label of ps[matter[k]] can count toward requirements (proving) or be certain (exempting)
+	var proving, exempting uint64 // bit k of each refers to pattern matter[k]: whether a success can count toward requirements that name its label, and whether a call can be certain to have the label
 	for _, i := range readers {
 		w := b.certainties[ps[i].As]
 		if !w.evidence && !w.certain {

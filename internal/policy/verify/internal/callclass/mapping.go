@@ -10,7 +10,7 @@ import (
 type mapping struct {
 	*gate.Map
 	net  int   // index of the net that owns the map; -1 for the policy
-	same []int // patterns of all maps with the same label, field and reader
+	same []int // patterns of all map statements that assign the same label to calls of the same tool, using the same field and reader; nil if this map statement has no reader
 
 	readings map[readingKey]gate.Reading // cache shared by all mappings that were created together
 }

@@ -76,8 +76,8 @@ func (p presences) setsLacking(members map[string]any) bool {
 	})
 }
 
-// permitsLack reports whether the form leaves every field marked as [Lacks] in data without a
-// string value.
+// permitsLack reports whether the form gives no string value to any field that data marks as
+// [Lacks].
 func (f *form) permitsLack(data []Datum) bool {
 	return !slices.ContainsFunc(data, func(d Datum) bool {
 		v := f.value(d.Field.Path)
