@@ -125,9 +125,9 @@ func (row *unnamedWrite) describes(operands, options []arg) bool {
 }
 
 // withRows parses the unnamed field of each entry, stores the result in the rows field, and returns
-// the table. The unnamed field contains comma-separated rows, each of which describes a command
-// that writes files not named by any argument. Words such as "install" are the first operands of
-// the command. Each + requires another operand, and = forbids other operands. If the row contains
+// the table. The unnamed field contains comma-separated rows. Each row describes a command that
+// writes files not named by any argument. Words such as "install" are the first operands of the
+// command. Each + requires another operand, and = forbids other operands. If the row contains
 // options, the command must have one of them. It must not have any option or operand that is
 // preceded by an exclamation mark in the row. The word * is ignored.
 func withRows(table map[string]fileRule) map[string]fileRule {
