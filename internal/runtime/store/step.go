@@ -31,8 +31,8 @@ func (m *Memory) newStep(e *entry) *step {
 	return s
 }
 
-// Stage implements [admission.Ledger]. If Memory keeps records, the step ends when they are
-// written. Otherwise it ends immediately, and Stage returns a nil commit.
+// Stage implements [admission.Ledger]. The commit waits until the step's records have been written.
+// It is nil if there is nothing to wait for, for example because Memory keeps no records.
 func (m *Memory) Stage(_ context.Context, k admission.Key, f func(*gate.State) (admission.Change, error)) (admission.Commit, error) {
 	records := m.recorder.Active()
 	if records {
@@ -51,9 +51,9 @@ func (m *Memory) Stage(_ context.Context, k admission.Key, f func(*gate.State) (
 	return s, nil
 }
 
-// stage applies a change to a session. If records is true, stage queues the records of the change
-// and returns a step. Otherwise, the step is nil, and stage returns the session if this was its
-// last change, so that the caller can remove it.
+// stage applies a change to a session. If records is true, stage also queues the change's records,
+// and s waits until they have been written. Otherwise, s is nil. If the session has then ended and
+// has no calls left, over is the session, and the caller must remove it.
 func (m *Memory) stage(k admission.Key, f func(*gate.State) (admission.Change, error), records bool) (s *step, over *entry, err error) {
 	e := m.entry(k)
 	if e == nil {

@@ -12,17 +12,18 @@ import (
 	"github.com/petrigate/petrigate/internal/runtime/store/statecode"
 )
 
-// Limits of a removal event. Records beyond these limits are left for the next event.
+// Limits of a removal event, which is the audit record about the removal of old records. Records
+// beyond these limits are left for the next event.
 const (
 	maxRecords = 50_000 // maximum number of records that the event covers
 	maxWhole   = 500    // maximum number of chains (one per process) that the event removes completely
-	maxPartial = 500    // maximum number of chains that the event removes in part; chains already shortened by an earlier event may exceed it
+	maxPartial = 500    // maximum number of chains that the event removes in part; a chain already shortened by an earlier event is included even beyond this limit
 )
 
 // startSlack allows for differences between the clocks of processes. The start record of a process
-// lists the last records of other chains, and a removal event can explain why a listed record is
-// missing. A removal event is kept unless it is older than every kept start record by more than
-// startSlack.
+// lists the last record of each other chain (one per process). If a listed record is removed later,
+// the removal event explains why it is missing. Therefore, a removal event is kept unless it is
+// older than all kept start records by more than startSlack.
 const startSlack = 5 * backend.Skew
 
 // oldChain is a chain that begins with old records, which may be removable.
@@ -254,8 +255,9 @@ func (s *survey) fillEvent(e *audit.Removed) bool {
 	return worth
 }
 
-// keepRemovals keeps the chain's first removal event that is newer than the oldest kept start
-// record, or older by at most [startSlack]. It also keeps all records after that event.
+// keepRemovals finds the chain's first removal event that may explain why a record is missing, and
+// keeps this event and all records after it. A removal event may do so if it is newer than the
+// oldest kept start record, or older by at most [startSlack].
 func (s *survey) keepRemovals(c *oldChain) {
 	for i, p := range c.removed {
 		if !s.oldestStart.IsZero() && !p.at.Add(startSlack).Before(s.oldestStart) {

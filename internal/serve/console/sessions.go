@@ -86,7 +86,7 @@ type sessionPage struct {
 
 	Link     string
 	Nets     []sessionNet
-	Shadow   *operator.ShadowInfo // nil if the report is empty or not available
+	Shadow   *operator.ShadowInfo // report on the nets in shadow mode; nil if it is empty or not available
 	Channels []string
 	Reset    bool // whether to ask the person to confirm a reset
 }

@@ -159,8 +159,9 @@ func (m *snapshot) stepsAround(net string) (p pastRows) {
 	return p
 }
 
-// valueID returns an ID for a value of a net's key. The ID is derived from the value's hash,
-// because a state rebuilt from records does not contain the value itself.
+// valueID returns an ID for a value of a net's key. In a URL, the ID selects the net's marking for
+// that value. It is derived from the value's hash, because a state rebuilt from records does not
+// contain the value itself.
 func (m *snapshot) valueID(v *gate.ValueState) string {
 	hashes := list.Map(v.Key, func(k gate.KeyValue) string { return m.hash(k.Value) })
 	h := hashOf(strings.Join(hashes, " "))
@@ -180,8 +181,8 @@ func (m *snapshot) hash(value string) string {
 	return hash
 }
 
-// label returns a label for a value of a net's key. If only the value's hash is known, the label is
-// the beginning of the hash.
+// label returns a label for a value of a net's key, which selects one of the net's markings. If
+// only the hash is known, its beginning takes the place of the value.
 func (m *snapshot) label(v *gate.ValueState) string {
 	if m.state != nil {
 		return valueLabel(v)

@@ -45,7 +45,7 @@ func (d *Daemon) auditInfo() *operator.AuditInfo {
 		return info
 	}
 	if last, err := os.Stat(aside[len(aside)-1]); err == nil {
-		at := last.ModTime() // the last record in the file was written when the file was rotated
+		at := last.ModTime() // the time of the rotation, because the last record was written then
 		info.Rotated = &at
 	}
 	return info

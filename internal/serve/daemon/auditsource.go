@@ -26,14 +26,16 @@ type AuditLog struct {
 // ErrNoAuditLog means that the configuration does not name an audit log.
 var ErrNoAuditLog = errors.New("configures no audit log: name the log, or set audit.file")
 
-// Elsewhere reports whether the audit records are in a PostgreSQL database, or in a file whose path
-// contains a variable that has not been expanded.
+// Elsewhere reports whether the user must trust the configuration before the audit records can be
+// read, because they are in a PostgreSQL database, or in a file whose path contains a variable that
+// has not been expanded.
 func Elsewhere(c *config.Config) bool {
 	variable := func(path string) bool { return c.TextOnly && strings.Contains(path, "${") }
 	return c.State.Driver == "postgres" || variable(c.State.Path) || variable(c.Audit.File)
 }
 
-// errTextOnly returns an error if c.TextOnly is set, because such a configuration is not trusted.
+// errTextOnly returns an error if the user does not trust the configuration, which was therefore
+// read as plain text; see [config.Config.TextOnly].
 func errTextOnly(c *config.Config) error {
 	if !c.TextOnly {
 		return nil

@@ -15,7 +15,7 @@ func policyFiles(c *config.Config) (files []proxy.File) {
 	for _, name := range filesOf(c) {
 		sum := c.Sums[name]
 		if i := slices.IndexFunc(c.Rules, func(r config.RuleText) bool { return r.File == name }); sum == "" && i >= 0 {
-			sum = audit.HashOf(c.Rules[i].Text) // a rules file named on the command line has no hash in the configuration
+			sum = audit.HashOf(c.Rules[i].Text) // compute the hash, because the configuration has none for a rules file named on the command line
 		}
 		if sum != "" {
 			files = append(files, proxy.File{Name: name, SHA256: sum})

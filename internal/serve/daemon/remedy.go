@@ -83,7 +83,7 @@ func (f *remedyFinder) remedy(s *gate.State, c gate.Call, r *gate.Refusal) proxy
 			return proxy.Remedy{Text: verify.OwnToolMay}
 		}
 	} else if found = f.forAgent(s, c, r); found.None {
-		return proxy.Remedy{} // the agent may have tools unknown to petrigate that could make the call possible
+		return proxy.Remedy{} // give no advice, because the agent may have tools unknown to petrigate that could make the call possible
 	}
 	told := proxy.Remedy{Text: found.Sentence(c.Tool), Steps: found.Calls(), None: found.None}
 	if found.None && !slices.ContainsFunc(r.Blocks, func(b gate.Block) bool { return b.Cause != gate.CauseBlock }) {
@@ -163,8 +163,9 @@ func (f *remedyFinder) finderFor(from toolScope, tools toolset, names []gate.Cal
 	return g.finder
 }
 
-// lacks returns a function that finds an argument that a field reads but the tool's input schema
-// does not list. If no schemas are known, lacks returns nil.
+// lacks returns a function that finds an argument that the policy reads through a field such as
+// args.path, although the tool's input schema does not list it. If no schemas are known, lacks
+// returns nil.
 func lacks(tools toolset, names []gate.Call) func(tool string, field gate.Field) string {
 	known := check.ToolSet{Schemas: make(map[string][]policy.Schema)}
 	for _, n := range names {

@@ -134,8 +134,8 @@ func (c *countingReader) Read(p []byte) (int, error) {
 	return n, err
 }
 
-// reopen opens the file behind the stream again if possible, so that reads and writes take fewer
-// system calls. It also returns a function that closes the reopened file.
+// reopen opens a pipe again in non-blocking mode if possible, so that reads and writes have less
+// overhead; see package pipe. It also returns a function that closes the reopened file.
 func reopen[T any](stream T) (T, func()) {
 	f, ok := any(stream).(*os.File)
 	if !ok {

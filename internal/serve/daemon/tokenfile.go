@@ -22,7 +22,7 @@ func TokenProblems(c *config.Config) diag.List {
 	}
 	path, err := tokenPath(c.Listen)
 	if err != nil || c.TextOnly && strings.Contains(path, "${") {
-		return nil // the state directory is unknown, or the path contains an unexpanded variable
+		return nil // nothing to check: the state directory is unknown, or the path contains an unexpanded variable
 	}
 	if info, err := os.Stat(path); err == nil && !info.Mode().IsRegular() {
 		return nil // opening a named pipe would block until a process writes to it

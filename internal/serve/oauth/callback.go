@@ -75,7 +75,7 @@ func listenLocally(r Redirect) ([]net.Listener, error) {
 		_, port, _ := net.SplitHostPort(l.Addr().String())
 		if also, err := net.Listen("tcp", net.JoinHostPort("::1", port)); err == nil {
 			listeners = append(listeners, also)
-		} else if errors.Is(err, syscall.EADDRINUSE) { // a program that already uses the port could receive the code
+		} else if errors.Is(err, syscall.EADDRINUSE) { // fail, because the program that already uses the port could receive the code
 			_ = l.Close()
 			return nil, err
 		}

@@ -10,8 +10,8 @@ import (
 
 // Processes contains, for each open call of a session, the process that admitted it.
 type Processes struct {
-	Own    string            // process that admitted the calls that are not in Others
-	Others map[uint64]string // process that admitted each of the remaining calls, keyed by call number; empty if unknown
+	Own    string            // process that admitted all calls except those in Others
+	Others map[uint64]string // processes that admitted the other calls, keyed by call number; empty if unknown
 }
 
 // processFor returns the value to store for the process that admitted a call. The value is the name
@@ -27,9 +27,9 @@ func (p Processes) processFor(call uint64, writer string) string {
 	return process
 }
 
-// formVersion returns the format version of a session's part of the state. Version 2 means that the
-// part names processes that admitted calls. Older programs would ignore these names, so they must
-// refuse the part.
+// formVersion returns the format version to write in a session's stored state. The version is 2 if
+// the state names a process that admitted a call. Older programs would ignore the name, so they
+// must refuse to read the state. Otherwise, the version is 1.
 func formVersion(s *gate.State, writer string, p Processes) string {
 	for number := range s.Calls {
 		if p.processFor(number, writer) != "" {
@@ -39,7 +39,8 @@ func formVersion(s *gate.State, writer string, p Processes) string {
 	return "1"
 }
 
-// OpenCalls is a string that occurs in the stored part of every session with open calls.
+// OpenCalls is a string that occurs in the stored state of every session with open calls. A search
+// for this string finds these sessions in a database.
 const OpenCalls = `,"calls":[{"number":`
 
 // OpenCall is an open call in its stored form.
@@ -52,8 +53,8 @@ type OpenCall struct {
 	Process string // process that admitted the call, or empty if unknown
 }
 
-// ReadOpen decodes the facts stored along with a session's nets, and the session's open calls. It
-// does not need the session's policy.
+// ReadOpen decodes a session's stored metadata, such as its principal, and its open calls. It does
+// not need the session's policy.
 func ReadOpen(name string, data []byte) (Info, []OpenCall, error) {
 	d := decoder{subject: fmt.Sprintf("session %q", name)}
 	var calls []OpenCall

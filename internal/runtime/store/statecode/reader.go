@@ -11,7 +11,8 @@ import (
 	"github.com/petrigate/petrigate/internal/rawjson"
 )
 
-// decoder decodes a part of a state, which must be valid JSON. It keeps its first error.
+// decoder decodes one stored part of a state: either a session's own part, or nets that sessions
+// share. The part must be valid JSON. A decoder keeps its first error.
 type decoder struct {
 	*Codec
 	subject     string // description of the part, for error messages
