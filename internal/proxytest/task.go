@@ -20,7 +20,7 @@ func StartWithTasks(t *testing.T, s Setup) *Site {
 		s.Server.Tools = testserver.Attack()
 	}
 	support := "optional"
-	if s.Server.Revisions != testserver.Both { // with both revision families, some clients do not support tasks
+	if s.Server.Revisions != testserver.Both { // with both revision families, some of the upstream's clients do not support tasks, so its tools must not require them
 		support = "required"
 	}
 	s.Server.Tools = testserver.Tasked(s.Server.Tools, support)

@@ -31,7 +31,7 @@ type Generation struct {
 	// The following fields are computed in advance because every call needs them.
 	identity      string // distinguishes generations whose decisions can differ; see setActive
 	shadow        bool   // whether the whole policy is in shadow mode
-	readsValues   bool   // whether Reads selects any values
+	readsValues   bool   // whether any net reads a field of arguments or results; its values are then recorded
 	countsRows    bool   // whether any net counts consecutive identical calls
 	readsResults  bool   // whether the policy reads the JSON values of results
 	judgesResults bool   // whether the policy has conditions on results

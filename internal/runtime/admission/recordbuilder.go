@@ -140,7 +140,7 @@ func (rb *recordBuilder) fillDecision(r *decisionEntry, c *Call, g *Generation, 
 	if r.Arguments == "" {
 		r.Arguments = audit.HashOf(c.Gate.Args)
 	}
-	if c.Gate.Tool != "" { // c.Gate.Tool is empty once the call is in flight
+	if c.Gate.Tool != "" { // c.Gate.Tool is empty if the arguments were dropped after the call was sent
 		r.Args = rb.redactor.Arguments(c.Gate.Args)
 		if g.readsValues {
 			r.Values = rb.redactor.Values(g.Reads.Call(&c.Gate))
@@ -225,8 +225,9 @@ func withoutQuotes(sentence string, blocks []gate.Block) string {
 	return sentence
 }
 
-// withoutCode replaces d's code in the sentence with an ellipsis. If d's advice contains code,
-// withoutCode removes the advice from the sentence.
+// withoutCode replaces code in a refusal's sentence with an ellipsis. The code is quoted from d, a
+// reason why something about a call is uncertain. If d's advice contains code, withoutCode removes
+// the advice from the sentence.
 func withoutCode(sentence string, d gate.Doubt) string {
 	if strings.Contains(d.Advice, "`") {
 		sentence = strings.ReplaceAll(sentence, " "+d.Way(), "")

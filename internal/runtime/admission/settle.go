@@ -107,9 +107,9 @@ func (a *Admission) StageEnd(ctx context.Context, t *Ticket, e gate.End, by stri
 }
 
 // applyConditions checks a successful call against the policy's conditions on results. If the call
-// violates a condition, it returns the end as a failure, together with the condition. If an older
-// version of petrigate stored the ticket, it is unknown which conditions apply, so the outcome
-// becomes unknown. The policy must have conditions on results.
+// violates a condition, it returns e with the outcome changed to a failure, along with the
+// condition. If an older version of petrigate stored the ticket, it is unknown which conditions
+// apply, so the outcome becomes unknown. The policy must have conditions on results.
 func (a *Admission) applyConditions(p *gate.Policy, t *Ticket, e gate.End) (judged gate.End, broken *gate.Condition) {
 	if e.Outcome != gate.Success {
 		return e, nil

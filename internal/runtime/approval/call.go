@@ -83,7 +83,8 @@ func (c Call) bytes(steps []gate.Step) int {
 }
 
 // detach copies the parts of c that share memory with the client's message, so that the message can
-// be released. The argument contains the original parts.
+// be released. The argument contains the received values of c.Arguments, c.Beside and c.Meta, in
+// this order.
 func (c *Call) detach(message [][]byte) {
 	for i, part := range []*[]byte{&c.Arguments, &c.Beside, &c.Meta} {
 		if len(*part) > 0 && len(message[i]) > 0 && &(*part)[0] == &message[i][0] {

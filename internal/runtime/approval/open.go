@@ -28,7 +28,7 @@ func (t *requests) open(key Key, call Call, ask *gate.Ask) (*Request, error) {
 func (t *requests) insert(q *Request) {
 	t.notifyChanged()
 	t.byID[q.ID], t.byKey[q.Key] = q, q
-	if q.element = t.live.PushBack(q); q.foreign { // the list is sorted by expiry, and another broker's request can expire before those already in the list
+	if q.element = t.live.PushBack(q); q.foreign { // the list must stay sorted by expiry, but another broker's request can expire before those already in the list
 		for at := q.element.Prev(); at != nil && at.Value.(*Request).Expires.After(q.Expires); at = q.element.Prev() {
 			t.live.MoveBefore(q.element, at)
 		}

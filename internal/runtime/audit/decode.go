@@ -27,9 +27,9 @@ func ReadEntry(event []byte) (e Entry, err error) {
 type decoder struct{ err error }
 
 // object decodes the members of a JSON object into the fields of a struct, and ignores unknown
-// members. The slices first and rest contain pointers to the fields, in the order of the table t.
-// object returns false if the JSON object is invalid or a member has the wrong type. In the latter
-// case, it sets d.err.
+// members. The slices first and rest together contain pointers to all fields, in the order of the
+// table t. object returns false if the JSON object is invalid or a member has the wrong type. In
+// the latter case, it sets d.err.
 func (d *decoder) object(object []byte, t table, first, rest []any) bool {
 	next := 0
 	return rawjson.Members(object, func(key, v []byte, _ int) bool {

@@ -83,7 +83,7 @@ func (b *encoder) member(dst []byte, m *member, at any) []byte {
 		}
 	case *float64:
 		size := math.Abs(*v)
-		b.unsupported = b.unsupported || *v != 0 && !(size >= 1e-6 && size < 1e21) // the negated condition is also true for NaN
+		b.unsupported = b.unsupported || *v != 0 && !(size >= 1e-6 && size < 1e21) // negated, so that NaN counts as unsupported too
 		return strconv.AppendFloat(append(dst, m.start...), *v, 'f', -1, 64)
 	case *bool:
 		if *v {

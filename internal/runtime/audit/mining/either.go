@@ -10,7 +10,8 @@ import (
 // maxEithers is the maximum number of pairs of calls to consider for "or" rules.
 const maxEithers = 5000
 
-// An either is a rule "A or alt before B".
+// An either is a rule "A or alt before B": before B is called, A or the alternative tool alt must
+// have succeeded.
 type either struct {
 	a, alt, b       int
 	out             bool // whether B was called without an earlier success of A or alt, which refutes the rule
@@ -24,8 +25,10 @@ type either struct {
 
 // eithers returns the rules to test that require a success of A or alt before a call to B. It
 // leaves out rules that one of the first sessions with B (see samples) refutes. It also leaves out
-// rules that could hold by chance (see coveredByChance), unless all calls to the three tools have a
-// field in common. more reports whether rules are missing because there are more than maxEithers.
+// rules that could hold by chance (see coveredByChance). However, it keeps such a rule if all calls
+// to the three tools have a field in common, because the log can then support the rule with the
+// same value of that field. more reports whether rules are missing because there are more than
+// maxEithers.
 func (v *survey) eithers(least, tried int) (all []*either, more bool) {
 	for b, t := range v.tools {
 		if t.sessions < least {
@@ -163,8 +166,9 @@ func (e *either) supported(m *Miner, tried int) bool {
 	return true
 }
 
-// bestCandidate returns the candidate whose values in A and B agree best, or nil if the log
-// supports no candidate.
+// bestCandidate returns the best field for a "with same" clause of the rule: the one whose values
+// agree best between B and the calls to A or alt. It returns nil if the log supports no such
+// clause.
 func (e *either) bestCandidate(least, tried int) *candidate {
 	supported := list.Filter(e.same, func(c *candidate) bool { return c.supported(least, tried) })
 	if len(supported) == 0 {

@@ -6,12 +6,12 @@ import (
 	"github.com/petrigate/petrigate/internal/list"
 )
 
-// maxParts is the maximum number of one-field candidates per pair of calls that are combined into
-// two-field keys.
+// maxParts is the maximum number of one-field rules per pair of calls that [Miner.jointCandidates]
+// combines.
 const maxParts = 4
 
-// jointCandidates returns candidates with two-field keys, combined from supported candidates with
-// one field.
+// jointCandidates returns rules that require two fields to have the same values in both calls. It
+// combines rules about a single field that the log supports.
 func (m *Miner) jointCandidates(candidates []*candidate, tried int) (all []*candidate) {
 	supported := list.Filter(candidates, func(c *candidate) bool { return c.alt < 0 && c.supported(m.least, tried) })
 	for p, of := range groupBy(supported, func(c *candidate) pair { return c.pair }) {

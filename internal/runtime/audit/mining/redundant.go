@@ -100,7 +100,7 @@ func (r *Report) dropOpening(source policy.Source) error {
 
 // dropProved drops rules that the policy provably enforces without them.
 func (r *Report) dropProved(ctx context.Context, source policy.Source) error {
-	text, at := "", []int{-1} // at[n] is the index of the proposal whose claim is line n of the text, counting from 1
+	text, at := "", []int{-1} // at[n] is the index of the proposal whose "prove" statement is on line n, counting from 1
 	for i, p := range r.Proposals {
 		for _, c := range p.claims {
 			text += c + "\n"

@@ -6,7 +6,7 @@ import "math"
 type session struct {
 	process string
 	partial bool // whether the session began before the log
-	early   bool // whether the session was opened before the complete part of the log; such a session is partial
+	early   bool // whether records from the beginning of the session might have been removed from the log; such a session is partial
 	resumed bool // whether the session might have begun before the log; it is treated as partial until the number of its first admitted call shows whether it did (call 1 begins a session)
 	calls   map[uint64]*action
 	clock   int // number of events so far
@@ -23,7 +23,7 @@ type toolState struct {
 	made, ok           int
 	firstMade, firstOK int // positions of the first call and of the first success among the session's events, counted from 1; 0 means never
 	lastMade, lastOK   int
-	freshOK            int // position, among the session's events, of the last admitted call that has succeeded
+	freshOK            int // position, among the session's events, of the latest admission of a call that has since succeeded
 	pending            int // number of in-flight calls
 	lastEnd            int
 }

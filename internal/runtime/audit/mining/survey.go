@@ -12,7 +12,7 @@ import (
 
 // A pairStats holds the statistics of a pair of tools, A and B.
 type pairStats struct {
-	notOnce, notEach bool // whether a session with both A and B refutes the rule "A before B once" or "A before B", respectively; a call to both tools refutes the first rule; notEach is valid only while notOnce is false
+	notOnce, notEach bool // notOnce: whether a session with both A and B, or a call to both tools, refutes the rule "A before B once"; notEach: whether a session with both refutes "A before B", valid only while notOnce is false
 	shared           bool // whether any call was a call to both A and B; a call can have several names
 	sessions         int  // number of sessions with both A and B, counted while notOnce is false
 	once, each       chance

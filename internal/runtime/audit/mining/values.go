@@ -19,8 +19,8 @@ type candidate struct {
 	out         bool // whether the rule is refuted, because some call to B had no earlier success of A or alt with the same value
 	notEach     bool
 	sessions    int
-	once, each  chance // chance that, by accident, A or alt succeeded with each value of B; and chance that one of them then succeeded again before each further call to B with the same value
-	hits, tries int    // tries is the number of sessions that were compared with another one; hits is the number of these whose first value of B occurred in the other session, in a successful call to A or alt
+	once, each  chance // once: chance that, by accident, A or alt succeeded with each value of B; each: if so, chance that one of them succeeded again before each further call to B with the same value
+	hits, tries int    // statistics for acrossChance: tries is the number of sessions where the value in the first call to B was looked up in another session; hits is the number of these where A or alt had succeeded with that value in the other session
 
 	drawn, early, altEarly int       // number of distinct values in calls to B, summed over the sessions; number of these that A had succeeded with, and number that alt had
 	fields                 fieldPair // statistics that show whether a two-field key needs both fields
@@ -249,8 +249,9 @@ func (v *survey) candidates(least int) (all []*candidate) {
 	return all
 }
 
-// compareKeys orders candidates by chance. Of two candidates with equal chances, one with the same
-// field name in both calls comes first.
+// compareKeys puts the candidate first whose values are less likely to agree by accident (see
+// acrossChance). If both are equally likely, it puts the candidate first that has the same field
+// name in both calls.
 func compareKeys(a, b *candidate) int {
 	plain := func(c *candidate) int {
 		if c.first == c.then {

@@ -90,7 +90,7 @@ func (r *Replay) open(e *trail.Entry) {
 	s.resumed = r.cut && r.durable(e.Process)
 	s.early = e.Time.Before(r.since) || r.cut && !r.policyRecorded[e.Process]
 	s.partial = s.resumed || s.early
-	if old := r.sessions[e.Session]; old != nil && old.process == "" { // the process of the old session is unknown, so this record might reopen the old session
+	if old := r.sessions[e.Session]; old != nil && old.process == "" { // the process of the old session is unknown; if this record reopens that session, the marking is unknown
 		s.markLost(reopened)
 	}
 	r.sessions[e.Session] = s

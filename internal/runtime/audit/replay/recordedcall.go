@@ -19,16 +19,16 @@ type recordedCall struct {
 	values map[string]audit.Value // recorded values, keyed by field name
 
 	maps    []gate.Map // the policy's map statements (see [gate.Map]); the rebuilt policy refers to them by index
-	fields  []string   // names of the argument fields in the keys of nets; the rebuilt policy refers to them by index
+	fields  []string   // names of the argument fields in the nets' keys (a net has a separate marking for each value of its key); the rebuilt policy refers to them by index
 	sums    []string   // names of the fields that nets sum; the rebuilt policy refers to them by index
-	results []string   // names of the result fields in the keys of nets; a synthetic result has them as members "f0", "f1" and so on (see endResult)
+	results []string   // names of the result fields in the nets' keys; a synthetic result has them as members "f0", "f1" and so on (see endResult)
 }
 
 // rebuild returns a copy of the policy whose nets read the recorded call s instead of a real call.
 func rebuild(p *gate.Policy, of *reading.Reader, s *recordedCall) (*gate.Policy, error) {
 	o := p.Options()
 	o.Static = false
-	o.Ignored = nil // needed only to compare calls; the record already shows which calls are identical
+	o.Ignored = nil // ignored arguments matter only when calls are compared, but the record already shows which calls are identical
 	labels := map[*gate.Labels]*gate.Labels{}
 	for i, l := range o.Labels {
 		labels[l] = s.labels(l)
@@ -57,8 +57,9 @@ func rebuild(p *gate.Policy, of *reading.Reader, s *recordedCall) (*gate.Policy,
 	return gate.NewPolicy(nets, o)
 }
 
-// labels returns a copy of l for the rebuilt policy. Each map statement in the copy matches a call
-// if the record contains the name that the statement gives.
+// labels returns a copy of l's map statements, which give names to calls, for the rebuilt policy.
+// In the copy, a map statement matches a call if the record contains the name that the statement
+// gives.
 func (s *recordedCall) labels(l *gate.Labels) *gate.Labels {
 	rebuilt := &gate.Labels{}
 	for _, m := range l.Maps {
@@ -69,7 +70,8 @@ func (s *recordedCall) labels(l *gate.Labels) *gate.Labels {
 	return rebuilt
 }
 
-// key returns a copy of a net's key that reads the recorded values instead of arguments.
+// key returns a copy of a net's key: the fields of a call that select one of the net's markings.
+// The copy reads the recorded values instead of a real call.
 func (s *recordedCall) key(key []gate.Field, of *reading.Reader) []gate.Field {
 	var rebuilt []gate.Field
 	for _, f := range key {

@@ -17,7 +17,7 @@ type session struct {
 	calls    map[uint64]call // admitted calls whose outcomes have not been replayed yet, keyed by recorded number
 	closed   bool
 	partial  bool            // whether the session might have been opened before the log begins
-	early    bool            // whether the session was opened too early for a complete replay: before the log became complete, or by a process whose policy is unknown because the log lacks its beginning; such a session is partial
+	early    bool            // whether records from the beginning of the session might have been removed, or the policy of its process is unknown because the log lacks its beginning; such a session is partial
 	resumed  bool            // whether the session might have been opened before the log begins; it is treated as partial until the number of its first admitted call shows whether it was (call 1 begins a session)
 	policies map[string]bool // policies that decided on the session's calls
 	first    bool            // whether an admitted call has been replayed
