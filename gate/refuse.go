@@ -125,7 +125,8 @@ func (d *definition) block(name, reason string) Block {
 // client with many calls in flight would get a very long block.
 const shownHolders = 8
 
-// block stores in b why the finding's net blocks the call, and sets the related fields.
+// block fills in b to describe why the finding's net blocks the call. Besides the reason, it sets
+// the fields that help the caller proceed, such as the retry time and the near miss (see [Near]).
 func (j *judgement) block(b *Block, f *finding) {
 	*b = Block{Net: f.net.Name, Cause: f.net.Cause, Rule: f.net.Rule, Name: j.call.Tool, Key: f.keyValues()}
 	j.explain(b, f)
@@ -139,9 +140,10 @@ func (j *judgement) block(b *Block, f *finding) {
 	b.Reason = f.net.explained(b.Reason)
 }
 
-// doubted explains why a weak name given by a map statement (see [Map]) is uncertain, or why a call
-// with this name does not count. It returns the explanation, and the reason reworded to include it.
-// If nothing needs explaining, it returns nil and the unchanged reason.
+// doubted explains a block that is due to a weak name given by a map statement (see [Name] and
+// [Map]): why it is uncertain that the call has the name, or why the call's success would not
+// count. It returns this explanation and a new reason that includes it. If nothing needs
+// explaining, it returns nil and the given reason.
 func (c *namedCall) doubted(f *finding, l *naming.Label, reason string) (*Doubt, string) {
 	l = f.matched(l)
 	if !l.Weak || l.From != naming.FromMap {
@@ -159,9 +161,10 @@ func (c *namedCall) doubted(f *finding, l *naming.Label, reason string) (*Doubt,
 	return nil, reason
 }
 
-// matched returns the label to show in messages about l. If l is a pattern that matches only weak
-// names (see [Name]), this is the first of these names that a map statement gives. Otherwise, or if
-// no such name exists, it is l.
+// matched returns the label to show to the caller in place of l, which blocks the call. If l is a
+// pattern that matches only weak names (see [Name]), a concrete name is clearer, so matched returns
+// the first of these names that a map statement gives. Otherwise, or if no such name exists, it
+// returns l.
 func (f *finding) matched(l *naming.Label) *naming.Label {
 	if l.Glob == 0 || !l.Weak {
 		return l
@@ -174,9 +177,9 @@ func (f *finding) matched(l *naming.Label) *naming.Label {
 	return l
 }
 
-// gives reports whether the net's map statements (see [Map]) give the call the given name. A net
-// with Labels uses the policy's map statements; other nets use their own. The Doubt is as in
-// [Policy.Why].
+// gives reports whether map statements (see [Map]) give the call the given name: those of the
+// policy if the finding's net has Labels, and the net's own otherwise. The Doubt explains why the
+// name is uncertain or why the call's success would not count; see [Policy.Why].
 func (c *namedCall) gives(f *finding, name string) (Doubt, Found) {
 	if f.net.Labels == nil {
 		return f.net.own.Why(c.call, c.tools, name)

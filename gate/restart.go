@@ -37,8 +37,9 @@ func (n *net) restarted(d *NetData) *NetData {
 	return r
 }
 
-// reset returns the net's initial state with d's shadow data; see [ShadowData]. Of the calls in
-// flight, it keeps only those that keep other calls from counting; see [Transition.Spoils].
+// reset returns the net's initial state. From d, the current state, it keeps whether the net is
+// active, the shadow data (see [ShadowData]), and the calls in flight that keep other calls from
+// counting (see [Transition.Spoils]).
 func (n *net) reset(d *NetData) *NetData {
 	fresh := &NetData{Active: d.Active, Marking: n.start, Shadow: d.Shadow}
 	netstate.SetSpoilers(fresh, d.Spoilers())

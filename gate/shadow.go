@@ -12,7 +12,7 @@ func (j *judgement) shadow(d *Delta, number uint64) (findings, *Refusal) {
 	d.Nets = append(append(d.Nets, w.ticked...), a.ticked...)
 	for i := range j.shadows {
 		s := &j.shadows[i]
-		if s.value != nil && (i == 0 || j.shadows[i-1].net != s.net) { // the decision is counted in the net's default state (see [ShadowData]), which has no entry in j.shadows
+		if s.value != nil && (i == 0 || j.shadows[i-1].net != s.net) { // count the decision in the default state (see [NetData]), because j.shadows contains only the states for key values
 			at := subject{net: s.net, data: s.base}
 			at.move(d, &Delta{}, &Delta{}, r, baseChange{})
 		}
@@ -24,10 +24,10 @@ func (j *judgement) shadow(d *Delta, number uint64) (findings, *Refusal) {
 	return w.findings, r
 }
 
-// move adds to d the change that the call makes to a net in shadow mode. It takes the net's new
-// actual state from the [Delta] has, and its new enforced state from the [Delta] had; see
-// [ShadowData]. If s has no key value and the net contributed to the refusal r, move also counts
-// the refusal. c describes the changes to the states for all key values.
+// move adds to d the new state of a net in shadow mode after a call. This combines two states (see
+// [ShadowData]): the actual one, as changed by has, and the enforced one, as changed by had. Unless
+// s is the state for a single key value, move also counts the refusal r if the net contributed to
+// it. The argument c describes how the call changes the states for all key values.
 func (s *subject) move(d, had, has *Delta, r *Refusal, c baseChange) {
 	key := ""
 	if s.value != nil {
@@ -58,9 +58,9 @@ func (s *subject) move(d, had, has *Delta, r *Refusal, c baseChange) {
 }
 
 // moveEnforced adds to d the changes that the call would make if the nets in shadow mode blocked
-// calls. If the call would be refused, moveEnforced makes no changes and returns the refusal. If a
-// person would be asked, it makes the changes that follow an approval, and returns the refusal that
-// follows without one.
+// calls. If these nets would refuse the call, moveEnforced makes no changes and returns the
+// refusal. If they would require approval, it makes the changes as if the call were approved, but
+// returns the refusal for the case that it is not.
 func (j *judgement) moveEnforced(d *Delta, number uint64) *Refusal {
 	j.yield()
 	if r := j.refusal(nil); r != nil {

@@ -10,10 +10,11 @@ import (
 	"github.com/petrigate/petrigate/internal/petri"
 )
 
-// findSpoilers finds the transitions with [Transition.Spoils] that list a name of the call, even a
-// weak or free one (see [Name] and [Net.Free]). The transitions need not be enabled. In a net with
-// a key, findSpoilers leaves out transitions that do not affect f's key value; see
-// [finding.concerns]. If the net's Mapper has failed, it finds all transitions with Spoils.
+// findSpoilers stores in f the transitions with [Transition.Spoils] to apply when the call is
+// admitted. These transitions list a name of the call, even a weak or free one (see [Name] and
+// [Net.Free]), and need not be enabled. In a net with a key, they must affect f's key value; see
+// [finding.concerns]. If the names are unknown because the net's Mapper has failed, findSpoilers
+// stores all transitions with Spoils.
 func (f *finding) findSpoilers(call *Call) {
 	if f.broken {
 		f.makeSpecial().spoils = f.net.allSpoils(call.Tool)
@@ -75,7 +76,7 @@ func (m *move) fireSpoilers(spoils []choice) {
 // the states of all key values.
 type baseChange struct {
 	spoils   []choice  // transitions with [Transition.Spoils] to fire for all key values
-	late     *Flight   // the call; nil unless observers wait for it and calls with higher numbers may have been admitted earlier
+	late     *Flight   // the call, if observers wait for it and calls with higher numbers may have been admitted before it; otherwise nil; see [net.withLateWatches]
 	time     time.Time // when the call was made
 	enforced bool      // whether to fire the transitions in the enforced states, too; see [ShadowData]
 }
@@ -98,8 +99,8 @@ func (j *judgement) baseChange(s *subject, number uint64) (c baseChange) {
 // isEmpty reports whether c changes nothing.
 func (c *baseChange) isEmpty() bool { return len(c.spoils) == 0 && c.late == nil }
 
-// valuesAfter returns the states for all key values after the change c. base and after are the
-// net's default state (see [NetData]) before and after the call.
+// valuesAfter returns the states for all key values after a call that changes the net's default
+// state (see [NetData]) from base to after. c describes the changes to the states for key values.
 func (n *net) valuesAfter(base, after *NetData, c baseChange) *Values {
 	return netstate.MapValues(base.Values, after, func(old *NetData) *NetData {
 		d := n.advanced(old, base, c.time)
@@ -119,12 +120,14 @@ func (n *net) valuesAfter(base, after *NetData, c baseChange) *Values {
 	})
 }
 
-// withLateWatches returns the state old, which is for a single key value, updated after the
-// admission of a call. The observers recorded in base, the default state, wait for the call. But
-// those that are disabled for this key value do not, and withLateWatches records this.
+// withLateWatches is for a call that may be admitted after calls with higher numbers. Observers
+// wait for the call in base, the net's default state (see [NetData]). withLateWatches returns the
+// state old, for a single key value, with a record that the observers disabled in this state will
+// not count the call.
 //
-// If calls with higher numbers were admitted earlier, this must be recorded at once, because
-// [move.wasEnabled] would take them for later calls.
+// The record must be made at once. Later, [move.wasEnabled] would assume that calls with higher
+// numbers were admitted after this call, and could ignore that they had already disabled an
+// observer.
 func (n *net) withLateWatches(old, base *NetData, call *Flight) *NetData {
 	m := newMove(n, old, &NetData{})
 	m.baseWatches = list.Filter(base.Watches, func(w Flight) bool { return w.SameCall(call) })

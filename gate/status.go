@@ -53,7 +53,7 @@ type ValueState struct {
 type InFlight struct {
 	Transition string
 	Call       uint64
-	Name       string // the call's name that the transition lists
+	Name       string // the name or pattern that makes the transition apply to the call
 	Other      bool   // whether the call belongs to another session
 }
 

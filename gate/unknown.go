@@ -54,8 +54,9 @@ func (s *State) representative(c *OpenCall) (first *OpenCall) {
 	return first
 }
 
-// sameTool reports whether a and b call the same tool. For such calls, [adoption.maySpoil] returns
-// the same result.
+// sameTool reports whether a and b call the same tool. Only such calls are merged, because one of
+// them then stands for all in [adoption.maySpoil], which depends on the tool but not on the
+// arguments.
 func sameTool(a, b *Call) bool {
 	return a.Tool == b.Tool && a.Foreign == b.Foreign && a.Upstream == b.Upstream &&
 		slices.Equal(a.Also, b.Also) && bytes.Equal(a.Annotations, b.Annotations)
@@ -70,8 +71,8 @@ func (s *State) holdsTokens(c *OpenCall) bool {
 	})
 }
 
-// spoilsAllOf reports whether the call o keeps other calls from counting (see [Transition.Spoils])
-// in all net states where the call c does.
+// spoilsAllOf reports whether merging c into o preserves the effects of [Transition.Spoils]: in
+// each net state where c keeps other calls from counting, o does so, too.
 func (s *State) spoilsAllOf(o, c *OpenCall) bool {
 	return !s.anyState(c, func(n *net, d *NetData) bool {
 		spoils := func(number uint64) bool {

@@ -66,10 +66,11 @@ func (j *judgement) dropIdle(d *Delta, f *finding) int {
 	return len(idle)
 }
 
-// idle returns the changes that remove idle key values from the net. A key value is idle if its
-// state at time t equals after, the net's new default state. The argument base is the current
-// default state, which contains the states for the key values. A value is not removed if keep
-// returns true for it.
+// idle returns the changes that remove idle key values from the net. It keeps a value if the
+// function keep returns true for it. A key value is idle if its state at time t equals the net's
+// default state (see [NetData]), and thus need not be stored. The argument base is the current
+// default state, which also contains the states for the key values; after is the new default state,
+// used for the comparison.
 func (n *net) idle(base, after *NetData, t time.Time, keep func(key string) bool) (idle []NetDelta) {
 	if !n.moving && len(n.results) == 0 {
 		return nil

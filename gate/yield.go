@@ -38,7 +38,7 @@ type adviser struct {
 	policy *Policy
 	state  *State
 	tools  []Call // tools that can be called
-	world  world  // enforced to include the nets in shadow mode, as if they blocked calls; acting to leave them out
+	world  world  // enforced if the nets in shadow mode take part as if they blocked calls; acting if they do not take part
 	now    time.Time
 
 	contest *precedence.Contest
@@ -91,8 +91,8 @@ func (v *adviser) add(j *judgement, tool int) {
 	}
 }
 
-// recovering reports whether the net is active and in recovery; see [Net.Recovery]. A net in shadow
-// mode counts as in recovery only if v evaluates enforced states.
+// recovering reports whether the net is active and in recovery; see [Net.Recovery]. For a net in
+// shadow mode, it returns false unless v treats such nets as if they blocked calls.
 func (v *adviser) recovering(n *net) bool {
 	data := v.state.Nets[n.index]
 	if n.Recovery == nil || !data.Active || n.Shadow && v.world != enforced {
@@ -141,8 +141,8 @@ func (c *namedCall) canUnblock(f *finding) bool {
 	})
 }
 
-// couldGive reports whether a call to c's tool, with suitable arguments, could have a name that
-// matches u, an entry in one of n's lists of tools. If how is [Surely], the call must be certain to
+// couldGive reports whether a call to c's tool, with suitable arguments, could have a name in the
+// net n that matches u, a tool listed by n. If how is [Surely], the call must also be certain to
 // have that name.
 func (c *namedCall) couldGive(n *net, u Tool, how Found) bool {
 	if n.Labels != nil {

@@ -17,7 +17,7 @@ import (
 // A Reader reads the fields that a set of nets uses, each field only once. It is immutable.
 type Reader struct {
 	set  keyvalue.Set
-	keys []toolnet.Field // fields that belong to keys, in the order of their numbers in set
+	keys []toolnet.Field // fields that belong to keys; the index of a field is its number in set
 	sums []toolnet.Field // fields that sums read, without duplicates
 	rows bool
 }

@@ -64,8 +64,10 @@ func (c *checker) key(t *Transition, size int) {
 	}
 }
 
-// results reports an error if two transitions read key values from the results of the same tool.
-// The gate could not always tell which of the two was enabled first.
+// results reports an error if two transitions read key values from the results of the same tool. A
+// call must count only for the first of them that is enabled. This can depend on the key value,
+// which is not known until the call has ended, so the gate could not always tell which one to
+// choose.
 func (c *checker) results() {
 	reads := func(f Field) bool { return f.Result }
 	var before []*Transition

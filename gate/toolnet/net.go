@@ -128,14 +128,14 @@ type Transition struct {
 	// own requirement. Only a deferred observer can have it. If a gating transition of the net
 	// fires for the call, the success counts only if the observer is still enabled afterwards.
 	//
-	// Without Evidence, an enabled observer lets a call pass under a name that another transition
-	// of the net gates. But it produces no tokens if the net gates the call, so that no call can
-	// refill its own limit.
+	// Without Evidence, an enabled observer that shares a name with a gating transition lets calls
+	// with this name pass even if the gating transition is not enabled. But if a gating transition
+	// fires for the call, the observer does not, so that no call can refill its own limit.
 	Evidence bool
 
-	// WeakProgress allows the transition to fire for a weak [Name] even if this increases the
-	// number of tokens in a place. If it is not set, a net without Labels blocks the call, because
-	// it might not be the call that the net waits for.
+	// WeakProgress affects only a net without Labels. Such a net blocks a call if the transition
+	// would fire for a weak [Name] and add tokens to a place, because the call might not be the one
+	// that the net waits for. If WeakProgress is set, the transition fires anyway.
 	WeakProgress bool
 
 	// Spoils makes calls to the transition's tools invalidate earlier successes, so that the calls
@@ -211,14 +211,15 @@ type Tool struct {
 	Kind ToolKind
 
 	// Except is a name that the pattern of a Glob does not match. If a call is certain to have this
-	// name, the pattern matches none of the call's names. If the net lists the name elsewhere only
-	// as a [Literal], Except does not apply to a name tool.action that comes from a call's action
-	// argument.
+	// name, the pattern matches none of the call's names. If the net lists the name as a [Literal]
+	// and never as a [Plain] tool, the exception does not cover a name tool.action formed from a
+	// call's action argument, because a Literal never matches such a name.
 	Except string
 
-	// Spared is for entries of [Transition.Unless]. A call that matches an entry is normally known
-	// to the net, so that [PolicyOptions].Deny does not refuse it. If Spared is set, the transition
-	// does not make the call known. Spared is not part of the net's identity.
+	// Spared is for entries of [Transition.Unless]. If a call matches the entry, the transition
+	// does not apply, but normally still makes the call known, so that [PolicyOptions].Deny, which
+	// refuses unknown calls, lets it pass. If Spared is set, the transition does not make the call
+	// known. Spared is not part of the net's identity.
 	Spared bool `json:"-"`
 }
 
@@ -277,7 +278,7 @@ type Reader interface {
 // A Reading is a parsed string. It reports which patterns of its [Reader] match the string.
 type Reading interface {
 	Finds(pattern int) Found
-	Only(patterns []int) bool  // reports whether the given patterns cover everything in the string that a policy might restrict
+	Only(patterns []int) bool  // reports whether the given patterns match everything in the string that a policy might restrict; only then is the call certain to have the name that they give
 	Evidence(pattern int) bool // reports whether the call's success proves that the matching part of the string was executed and succeeded
 	// Doubt explains why Finds returns [Perhaps], or why Evidence returns false although Finds
 	// returns [Surely]. If Finds returns [NotFound], Doubt may explain why a similar part of the

@@ -10,9 +10,10 @@ import (
 	"github.com/petrigate/petrigate/internal/petri"
 )
 
-// MaxRounds limits how long a net's structural transitions fire by themselves; see
-// [petri.Net.Advance]. If they need more rounds to stop or to repeat a marking, they are assumed to
-// fire forever.
+// MaxRounds limits how long a net's structural transitions fire by themselves. In each round, every
+// one that is enabled and not in conflict with another fires once; see [petri.Net.Advance]. If they
+// have neither stopped nor repeated a marking after MaxRounds rounds, they are assumed to fire
+// forever.
 const MaxRounds = 10_000
 
 // Structure returns the net as a plain place/transition net with its initial marking. Places and

@@ -96,7 +96,7 @@ func (t *Texts) Exceeds(texts, bytes int) bool {
 		n, size = n+1, size+len(leaf)
 		return n < texts && size <= bytes
 	})
-	if n > 1 { // count the bytes of the joined leaves, too (see [Texts.All])
+	if n > 1 { // Texts.All also returns all strings joined with spaces; count the bytes of this string, too
 		size += size + n - 1
 	}
 	return n >= texts || size > bytes

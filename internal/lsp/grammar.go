@@ -136,7 +136,7 @@ func (m *match) oneOf(p part, start int, rest func(int) bool) bool {
 			}
 			if p.clause != "" {
 				m.clauses = append(m.clauses, p.clause)
-				m.operands[p.clause] = m.textOf(start+1, end) // omit the keyword of the clause
+				m.operands[p.clause] = m.textOf(start+1, end) // the word at start is the clause's keyword
 			}
 			return true
 		})

@@ -218,8 +218,9 @@ func segments(object *hujson.Object) (head hujson.Extra, all []jsonSegment) {
 }
 
 // tail splits off the comments at the end of a line. Its argument is the white space and the
-// comments after a value, a comma or an opening brace. The result comment is nil if the line
-// contains no comments, continues with something else, or ends within a comment.
+// comments after a value, a comma or an opening brace. The first result is the part before the
+// first line break. It is nil if no line break follows, or if this part contains no comment or an
+// unfinished one.
 func tail(extra hujson.Extra) (comment, rest hujson.Extra) {
 	end := bytes.IndexByte(extra, '\n')
 	if end < 0 {

@@ -47,7 +47,7 @@ func restored[T any](all, old []segment[T], names []string, ours string, fits fu
 		}
 		to := indexAfter(all, old[:i])
 		switch {
-		case at >= 0 && at >= to && fits(s.text): // if at < to, the user has moved petrigate's entry toward the start
+		case at >= 0 && at >= to && fits(s.text): // take the place of petrigate's entry, unless the user has moved that entry toward the start of the file
 			to = at
 		case to < 0:
 			to = indexBefore(all, old[i+1:])
