@@ -45,7 +45,7 @@ type CallInfo struct {
 	Arguments json.RawMessage `json:"arguments,omitempty"` // arguments as recorded according to audit.arguments; set only if they are short and this process admitted the call
 
 	Unknown bool   `json:"unknown,omitempty"` // whether the outcome is unknown; if so, an operator can set it
-	More    uint64 `json:"more,omitempty"`    // number of similar calls to this tool that are not listed; they receive the outcome that an operator sets for this call
+	More    uint64 `json:"more,omitempty"`    // number of further calls with unknown outcomes that this entry represents, to save space; they receive the outcome that an operator sets for this call
 	Outcome string `json:"outcome,omitempty"` // outcome that is known but has not been stored yet
 }
 
@@ -64,5 +64,5 @@ type NetFate struct {
 	Fate  string   `json:"fate"`            // "continued": the net is unchanged and keeps its state; "carried": the net's limit has changed, and earlier calls count toward the new limit; "begun": the net is new, changed or reset, and starts in its initial marking; "dropped": the new policy does not contain the net; "held": the net prevents the reload
 	From  string   `json:"from,omitempty"`  // previous name of the net, if the net was renamed and keeps its state; otherwise empty
 	Lost  int      `json:"lost"`            // number of sessions that lose the state of this net
-	Where []string `json:"where,omitempty"` // up to ten sessions or groups of sessions where the net prevents the reload
+	Where []string `json:"where,omitempty"` // up to ten descriptions of the sessions where the net prevents the reload, such as "session ci" or "all sessions of ann"
 }

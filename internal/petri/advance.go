@@ -5,8 +5,8 @@ import "slices"
 // Advance fires structural transitions, which fire by themselves, in the marking m. It proceeds in
 // rounds until a round fires no transition or a marking repeats. If this takes more than the given
 // number of rounds, Advance restores m and returns false. Transitions that conflict with each other
-// do not fire. To detect conflicts, Advance uses the marking that the callback returns for m, which
-// may contain additional tokens.
+// do not fire. To detect conflicts, Advance uses the marking that the callback returns: m and any
+// tokens that may come back, such as those held by calls in flight.
 func (n *Net) Advance(m Marking, structural []int, rounds int, present func(Marking) Marking) bool {
 	start := slices.Clone(m)
 	seen := map[string]bool{string(m.AppendKey(nil)): true}
@@ -38,7 +38,7 @@ func (n *Net) round(m Marking, structural []int, present Marking) bool {
 	}
 	fired := false
 	for _, t := range ready {
-		if tr := &n.Transitions[t]; tr.Enabled(m) { // three transitions may conflict even if no two of them do
+		if tr := &n.Transitions[t]; tr.Enabled(m) { // an earlier firing may have disabled t: three transitions can conflict even if no two of them do
 			tr.Fire(m)
 			fired = true
 		}

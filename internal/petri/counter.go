@@ -191,7 +191,7 @@ func (c *counterSearch) guard(t int, m Marking) (box, step) {
 func (r *mirror) total(m Marking) int {
 	left := r.invariant.Constant
 	for _, w := range r.invariant.Weights {
-		left -= w.Weight * m[w.Place] // m is 0 for the mirror and its counter
+		left -= w.Weight * m[w.Place] // subtracts only tokens in small places, because m is 0 for the mirror and its counter
 	}
 	return left / r.weight
 }

@@ -99,9 +99,9 @@ func (s *search) probeKeys() {
 	}
 }
 
-// initSets initializes the sets of knownSuccessors for the new successors of a state. If transition
-// u leads to a new successor, its set contains the transitions that are enabled together with u and
-// lead to successors found earlier.
+// initSets stores, for each new successor of a state, the transitions that need no lookup when the
+// successor is expanded; see [knownSuccessors]. If transition u leads to the successor, these are
+// the transitions that are enabled together with u and lead to states found before the successor.
 func (s *search) initSets(state int) {
 	k := s.known
 	first := s.states.len() - len(k.fresh)

@@ -24,7 +24,8 @@ type stateSet struct {
 	hashShift uint // 64 minus the number of bits in a slot index
 
 	// Hash table with open addressing. A slot holds the number of a key plus one; 0 means free. For
-	// one-word keys, find builds the table if it is nil, and insert discards it.
+	// one-word keys, only find needs this table and builds it on demand; insert then discards it,
+	// because it is out of date.
 	table []uint32
 
 	// Tags: a few bits of each key's hash, so that a lookup rarely compares two different keys. 0

@@ -54,7 +54,8 @@ func (b *builder) fieldLacking(matches func(tool string) bool, way []string) (ke
 	return key, known
 }
 
-// wayOf splits a field, which is a key or a path, into its keys.
+// wayOf returns the object keys that lead to an argument. The field is either a path such as
+// $.user.id, or a single key.
 func wayOf(field string) []string {
 	if !strings.HasPrefix(field, "$.") && !strings.HasPrefix(field, "$[") {
 		return []string{field}
@@ -71,8 +72,8 @@ func fieldsRead(m gate.Map) [][]string {
 	return mentioned(m.Reader, m.Pattern)
 }
 
-// mentioned returns the path to each argument that one of the reader's expressions mentions. The
-// number identifies the expression. If the reader reads something else, such as scripts, mentioned
+// mentioned returns the path to each argument that an expression mentions. The expression is the
+// one with the given number in the reader. If the reader does not evaluate expressions, mentioned
 // returns nil.
 func mentioned(reader any, number int) [][]string {
 	expressions, ok := reader.(*cel.Reader)
@@ -201,5 +202,6 @@ func (b *builder) nearestAction(tool, action string) string {
 	return "its actions are " + strings.Join(known, ", ")
 }
 
-// A fieldChecker checks whether the tools' schemas list the arguments that keys and sums read.
+// A fieldChecker checks whether the tools' schemas list the arguments that a policy reads, for
+// example to count calls separately for each value (a key) or to add up amounts (a sum).
 type fieldChecker struct{ *builder }

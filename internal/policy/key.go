@@ -12,7 +12,8 @@ import (
 	"github.com/petrigate/petrigate/internal/list"
 )
 
-// key converts the fields of a net's key to [gate.Field] values.
+// key converts the key of a net, such as the names of arguments, to [gate.Field] values. The net
+// has a separate marking for each value of its key.
 func (r *netReader) key(n *config.Net, key []config.KeyField) []gate.Field {
 	return list.Map(key, func(f config.KeyField) gate.Field { return r.field(n, f) })
 }

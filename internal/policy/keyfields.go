@@ -13,8 +13,9 @@ import (
 	"github.com/petrigate/petrigate/rules"
 )
 
-// check warns about keys and sums that read an argument that a tool of the rule does not accept.
-// The rule then refuses every call to this tool, for example.
+// check warns if a rule reads an argument that one of its tools does not accept, either to apply
+// separately to each value (a key) or to add up the values (a sum). The rule then refuses every
+// call to this tool, for example.
 func (b fieldChecker) check(s rules.Statement) {
 	switch s := s.(type) {
 	case *rules.Require:
@@ -86,7 +87,8 @@ func (b fieldChecker) canHaveName(n *config.Net, name, tool string) bool {
 	return name == tool || slices.ContainsFunc(n.Map, func(m config.Map) bool { return m.As == name && m.Tool == tool })
 }
 
-// waysTo returns the path to each argument that the field f of a rule reads.
+// waysTo returns the path to each argument that f reads, where f is part of a rule's key or sum. If
+// f reads the result of a call, waysTo returns nil.
 func (b fieldChecker) waysTo(f rules.Field) [][]string {
 	switch {
 	case f.Result:

@@ -64,8 +64,8 @@ func (v *Analysis) refuted(p claimProof) diag.Problem {
 	return q
 }
 
-// holdsForEach returns a hint on how to narrow a claim that was proved only for each value of a key
-// separately.
+// holdsForEach returns a hint for a claim that was proved only for each value of an argument
+// separately. It suggests adding a phrase such as "for each path" to the claim.
 func (p claimProof) holdsForEach() string {
 	return "it is proved " + p.ForEach + ": add that to the claim if you mean it"
 }

@@ -145,8 +145,8 @@ func (v *Analysis) stuck(t verify.Trace, nets []verify.Net) string {
 	return b.String()
 }
 
-// reason returns the net's reason for refusing calls, with the names of key fields in place of
-// their values.
+// reason returns the net's reason for refusing calls. It replaces {key}, which stands for values
+// from the refused call, with the names of the fields that hold them, such as <path>.
 func reason(n gate.NetInfo) string {
 	key := n.Key
 	for _, t := range n.Transitions {

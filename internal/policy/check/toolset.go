@@ -90,9 +90,10 @@ func joined(all []ListedTool, owners toolname.Owners) []verify.Tool {
 	return tools
 }
 
-// Lacks returns a function that checks whether a tool accepts the arguments that a field reads. The
-// function returns an argument that no schema of the tool lists, or "" if it finds no such
-// argument. If no schemas are known, Lacks returns nil.
+// Lacks returns a function that checks whether a tool accepts the arguments that a [gate.Field],
+// such as a path or an expression, reads from a call. The function returns an argument that no
+// schema of the tool lists, or "" if it finds no such argument. If no schemas are known, Lacks
+// returns nil.
 func (s ToolSet) Lacks() func(tool string, f gate.Field) string {
 	if len(s.Schemas) == 0 {
 		return nil

@@ -47,7 +47,8 @@ func (s ToolSet) Events(t verify.Trace) []sandbox.Event {
 	return events
 }
 
-// unasked removes the approval of the last call, because this call requires no approval.
+// unasked removes from the last call the approval that [ToolSet.Events] grants to every call. It is
+// used if the counterexample shows that the last call is admitted without approval.
 func unasked(events []sandbox.Event) []sandbox.Event {
 	for i := len(events) - 1; i >= 0; i-- {
 		if events[i].Type == "call" {

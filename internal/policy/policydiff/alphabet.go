@@ -47,8 +47,9 @@ type visibility struct {
 	command presence
 }
 
-// add adds a tool to the alphabet, unless the policies ignore it or calls that are already covered
-// represent it. If the comparison must stop, add adds nothing and marks the alphabet as incomplete.
+// add adds a tool to the alphabet, unless the policies mention none of its names, or cannot
+// distinguish it from an earlier tool or from a call with a single name. If the comparison must
+// stop, add adds nothing and marks the alphabet as incomplete.
 func (a *alphabet) add(t namedTool) {
 	if a.stop() {
 		a.why = verify.WhyTime

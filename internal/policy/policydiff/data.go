@@ -46,8 +46,9 @@ func hasKey(n gate.Net) bool {
 }
 
 // bounded reports whether n belongs to a pair of nets, one of each policy, that limit the same sum
-// to different numbers. It ignores the pair if its lower limit is not in the same policy as the
-// lower limit of the first pair.
+// to different numbers. It considers only pairs with the lower limit in the same policy as the
+// first pair, because [Comparison.explore] uses only the first pair to determine whether a witness
+// is missing.
 func (d *Comparison) bounded(n gate.NetInfo) bool {
 	for _, pair := range d.sums {
 		if pair[0].Name == n.Name || pair[1].Name == n.Name {

@@ -127,8 +127,9 @@ func slower(a, b gate.Sum) bool {
 	return a.Most <= b.Most && (a.Every == 0 || b.Every > 0 && product(a.Most, b.Every).Cmp(product(b.Most, a.Every)) <= 0)
 }
 
-// shares reports whether the first net is a limit that is never refilled and has a wider scope than
-// the second. A narrower scope would not make the first net stricter.
+// shares reports whether the first net is a limit that is never refilled and is shared more widely
+// than the second, for example by all sessions of a principal. Such a limit is at least as strict
+// as it would be with the scope of the second net.
 func shares(strict, n gate.NetInfo) bool {
 	back := func(t gate.Transition) bool { return t.Observe || t.Every > 0 }
 	return strict.Scope > n.Scope && strict.Cause == gate.CauseLimit && !strict.Row &&
@@ -156,10 +157,10 @@ func fingerprint(n gate.Net) string {
 	return p.Nets()[0].Fingerprint
 }
 
-// doubted returns why the comparison is incomplete, or "" if it finds no reason. The comparison is
-// incomplete if only one policy reads a field as a script, and other fields are read as scripts
-// too. These other fields can then be uncertain under one policy only, and calls with uncertain
-// fields are not compared.
+// doubted returns why the comparison is incomplete, or "" if it finds no reason. If a call has
+// several fields that a policy reads as scripts, it is uncertain whether map statements match, and
+// the call is not compared. The comparison is incomplete if only one policy reads a field as a
+// script, and other fields are read as scripts too.
 func doubted(from, to *Side, alone []gate.Map) string {
 	reads := func(maps []gate.Map, wanted func(gate.Map) bool) bool {
 		return slices.ContainsFunc(maps, func(m gate.Map) bool { return m.Reader != nil && m.Field != "" && wanted(m) })

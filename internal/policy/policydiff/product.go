@@ -203,8 +203,8 @@ func (n node) copyOf(f openCall, call int) openCall {
 	return again
 }
 
-// withCopies returns the given flights, and for each flight of the first call an equal flight of
-// the second call.
+// withCopies returns the given flights, which are transitions that wait for a call to end. For each
+// flight of the first call, it adds an equal flight of the second call.
 func withCopies(flights []gate.Flight, call, other uint64) []gate.Flight {
 	out := slices.Clip(flights)
 	for _, one := range flights {
@@ -238,7 +238,8 @@ func (p *product) path(k int, last verify.Step) verify.Trace {
 	return t
 }
 
-// judges reports whether any of the explored nets judges arguments.
+// judges reports whether any of the explored nets checks the arguments of calls with a
+// [gate.Net].Validate function.
 func (p *product) judges() bool {
 	is := func(n gate.NetInfo) bool { return n.Validate != nil }
 	return slices.ContainsFunc(p.policies[:], func(policy *gate.Policy) bool { return slices.ContainsFunc(policy.Nets(), is) })

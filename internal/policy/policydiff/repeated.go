@@ -42,7 +42,7 @@ func (d *Comparison) compareRepeated() {
 	var found []*Witness
 	for _, c := range d.calls {
 		for _, together := range []bool{true, false} {
-			times := 1 // a single call shows whether the default decisions of the policies differ
+			times := 1 // enough if no net of only one policy counts the call: only the default decisions can then differ on it
 			if concerned(c) {
 				times += min(most, maxRepeated)
 			}

@@ -55,9 +55,8 @@ func (a *alphabet) bares(o toolname.Owner) []string {
 	return list.Sorted(all)
 }
 
-// synthesize returns unused names that match the patterns in different ways, one for each way. Each
-// pattern is tried against a name alone and after each of the prefixes. The prefixes must include
-// the empty string.
+// synthesize returns unused names, one for each combination of patterns that a name can match. Each
+// name is tried after each of the prefixes, which must include the empty string.
 func (a *alphabet) synthesize(prefixes ...string) []string {
 	if len(a.patterns) == 0 {
 		return nil
@@ -80,7 +79,7 @@ func (a *alphabet) tool(owners toolname.Owners, o toolname.Owner, bare string) {
 	names := toolname.Names{Upstream: o.Upstream, Bare: bare, Exposed: toolname.Exposed(o.Prefix, bare), Canonical: o.Upstream + "." + bare}
 	t := namedTool{name: names.Exposed, foreign: owners.Foreign(names), also: toolname.AdditionalNames([]toolname.Names{names}, owners)[0]}
 	a.add(t)
-	if len(owners) == 1 { // another tool of the server may also have this name
+	if len(owners) == 1 { // add a variant of the tool whose bare name can only restrict calls, because another tool of the server may also have this name
 		t.also = slices.Clone(t.also)
 		for i := range t.also {
 			if t.also[i].Text == bare && bare != names.Exposed {

@@ -95,7 +95,7 @@ func (r *testRun) call(number int, s *Step) gate.Call {
 		case i < 0:
 			c.Also = append(c.Also, name)
 		case name.Weak:
-			c.Also[i] = name // a test can mark a name from the configuration as weak, but cannot remove the mark
+			c.Also[i] = name // a test can mark a name from the configuration as weak (able only to restrict the call), but cannot remove the mark
 		}
 	}
 	if s.Annotations != nil {

@@ -69,8 +69,8 @@ func (m *Simulator) printChanges(before []gate.NetState) {
 	}
 }
 
-// printValueChanges prints how the state of a net has changed for each value of the net's key,
-// including the amounts spent.
+// printValueChanges prints how a net's state has changed for each value that the net counts
+// separately, such as each path. It also prints changes to the amount spent from a limit on a sum.
 func (m *Simulator) printValueChanges(was, is *gate.NetState) {
 	before := make(map[string]string)
 	for i := range was.Values {
@@ -105,7 +105,8 @@ func stateText(m gate.Marking, spent string) string {
 	return text
 }
 
-// valueText returns the values of a key in readable form, each preceded by the name of its field.
+// valueText returns the argument values that select one of a net's states in readable form, each
+// preceded by the name of its field, as in "path a.txt".
 func valueText(key []gate.KeyValue) string {
 	return strings.Join(list.Map(key, func(k gate.KeyValue) string { return k.Field + " " + k.Value }), ", ")
 }
