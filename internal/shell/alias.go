@@ -35,8 +35,9 @@ func isAlias(p *Pattern, text string, n int) bool {
 // `terraform destroy` to `apply -destroy`.
 var equivalents = map[string][2]string{"terraform destroy": {"apply", "-destroy"}, "tofu destroy": {"apply", "-destroy"}, "terragrunt destroy": {"apply", "-destroy"}}
 
-// isEquivalent reports whether a subcommand with the given arguments is listed in equivalents as
-// having the same meaning as the subcommand of the pattern p.
+// isEquivalent reports whether the given subcommand and its arguments have the same effect as the
+// subcommand of the pattern p, according to the table equivalents. For example, apply -destroy has
+// the same effect as destroy.
 func isEquivalent(p *Pattern, sub arg, rest []arg) bool {
 	other, ok := equivalents[p.name.text+" "+p.operands[0].text]
 	return ok && sub.kind == literal && sub.text == other[0] && slices.ContainsFunc(rest, func(a arg) bool {
@@ -95,8 +96,8 @@ func sameProgram(name, want string) bool {
 // versionedPrograms holds the programs whose names may contain a version number.
 var versionedPrograms = setOf("python pip node ruby php perl clang gcc")
 
-// family returns a key shared by all names that may denote the same program on some system; see
-// [command.argsUnder].
+// family returns a key for finding patterns by a program's name. All names that may denote the same
+// program on some system, such as rm, RM and rm.exe, have the same key; see [command.argsUnder].
 func family(name string) string {
 	if first, kind, ok := strings.Cut(name, "."); ok && kind != "" && families[first] {
 		name = first

@@ -25,10 +25,11 @@ func (r *expander) arithm(x syntax.ArithmExpr) {
 	})
 }
 
-// term interprets an operand of an arithmetic expression: a number, a variable or an expansion. It
-// calls [findings.doubtAll] if the operand may contain an array index that the parser has not
-// recognized. It calls [findings.doubtArithmetic] if the operand contains unknown text, such as the
-// output of a command.
+// term interprets an operand of an arithmetic expression: a number, a variable or an expansion.
+// bash may run a command in an array index, as in a[$(rm x)]. If the parser may have missed an
+// index in the operand, term records that any command may run. If the operand contains unknown
+// text, such as the output of a command, term calls [findings.doubtArithmetic], because the text
+// may contain an index.
 func (r *expander) term(w *syntax.Word) {
 	for _, part := range w.Parts {
 		switch p := part.(type) {

@@ -31,7 +31,7 @@ func (r *reader) readBuiltin(name string, args []arg) bool {
 		r.doubtAll("the builtin " + name)
 	case "export", "declare", "typeset", "local", "readonly":
 		r.declareArgs(name, nil, args)
-		for _, a := range args { // the parser did not recognize the declaration, as in `command readonly x=y`
+		for _, a := range args { // the parser does not recognize a declaration such as `command readonly x=y`; it may change later assignments, so the value of x counts as unknown
 			name, _, _ := strings.Cut(a.text, "=")
 			r.vars.neverBind(name)
 		}
@@ -66,9 +66,9 @@ func (r *reader) readBuiltin(name string, args []arg) bool {
 // currentShellBuiltins holds the builtins that run another builtin in the current shell.
 var currentShellBuiltins = setOf("command builtin eval")
 
-// isOutside reports whether a builtin that r.commands[i] runs is in a separate process, as in `env
-// cd /`, and cannot affect the shell. It returns false if a nested shell runs the builtin, because
-// the builtin affects that shell.
+// isOutside reports whether the command r.commands[i], which runs a builtin, runs it in a separate
+// process, as in `env cd /`. The builtin then cannot affect the shell. The result is false if the
+// process is a nested shell, as in `sh -c 'cd /'`, because the builtin affects that shell.
 func (r *reader) isOutside(i int) bool {
 	for ; i >= 0; i = r.commands[i].by {
 		switch c := &r.commands[i]; {

@@ -17,7 +17,7 @@ type fileRule struct {
 	remote  bool   // an operand that contains a colon names a file on another machine
 	takes   string // options whose value is not a file
 	where   string // options that name the working directory
-	script  string // options whose value is the pattern or script; if one is given, no operands are skipped
+	script  string // options, such as -e of sed, that supply the pattern or script; if one is given, even the first operand is a file
 	writing string // options that make the program write the files named by its operands
 	instead bool   // if an option listed in writing is given, the files named by operands count as written but not as read, as with sed -i
 	valued  string // options whose value is a file to write
@@ -26,7 +26,7 @@ type fileRule struct {
 	words   bool   // a single dash introduces a whole option name, not a group of letters
 	unnamed string // comma-separated rows that describe when the program writes files not named by any argument; see [withRows]
 	dry     string // options that request a dry run
-	rewrite string // subcommands, such as rm in git rm, whose operands name files to write; used only if the command matches one of the rows
+	rewrite string // subcommands, such as rm in git rm, whose operands name files to write; ignored unless unnamed describes the command
 	shows   string // subcommands, such as show in git show, whose operands name files to read, with or without a prefix such as HEAD:
 	rows    []unnamedWrite
 }
@@ -202,10 +202,10 @@ func (f *fileRule) takesValue(name string) bool {
 	return slices.ContainsFunc(lists, func(list string) bool { return hasWord(list, name) })
 }
 
-// findValueLetter returns the first option that takes a value in a group of option letters, such as
-// -f in -xzf. It also returns the rest of the argument, and reports whether this is the option's
-// value, that is, whether it is not empty or not fully known. If no option takes a value, the
-// returned name is the whole group.
+// findValueLetter looks in a group of option letters for the first option that takes a value, such
+// as -f in -xzf. It returns this option and the text after its letter. It also reports whether that
+// text is the option's value; this is false if nothing follows the letter, because the value is
+// then the next argument. If no option takes a value, the returned name is the whole group.
 func (f *fileRule) findValueLetter(a arg) (name string, value arg, with bool) {
 	for i := 1; i < len(a.text); i++ {
 		if name = "-" + a.text[i:i+1]; f.takesValue(name) {

@@ -42,10 +42,12 @@ var gitFiles = regexp.MustCompile(`(^|/)(\.git|\.gitattributes|\.gitmodules|\.gi
 // isGitFile reports whether git may act on a file with this name.
 func isGitFile(name string) bool { return gitFiles.MatchString(path.Clean(name)) }
 
-// The following variables describe project files that no program runs as code; see isSource.
-// sourceExtensions omits programming languages, because an interpreter or go test may run a file
-// that no argument names. namesTool matches exceptions, such as package.json, that configure a
-// tool. ofProject matches further files, such as CI workflows, editor settings and ignore files.
+// The following variables serve isSource, which recognizes project files that no program runs as
+// code. sourceExtensions lists extensions of such files. It omits those of programming languages,
+// because an interpreter or go test may run a file that no argument names. namesTool matches files
+// that have one of the extensions but configure a tool, such as package.json; these do not count.
+// ofProject matches files that count with any extension, such as CI workflows, editor settings and
+// ignore files.
 var (
 	sourceExtensions = setOf(`.sql .css .scss .less .html .json .jsonc .yml .yaml .xml .proto .graphql .svg .tf .tfvars .dockerfile .snap`)
 	namesTool        = regexp.MustCompile(`(^|/)(\.[^/]*|package\.json|composer\.json|[a-z]+file\.ya?ml|[^/]*[.-](config|conf|setup|rc)\.[a-z]+|config\.(ya?ml|json))$`)

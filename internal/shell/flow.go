@@ -39,7 +39,7 @@ type flow struct {
 
 	redirected int // number of enclosing redirections that may fail
 
-	uncertain *bool // whether a function, a trap or a pipeline may change errexit or pipefail; shared by all copies of the flow
+	uncertain *bool // whether a function, a trap or a pipeline may change errexit or pipefail, so that neither option can be relied on; shared by all copies of the flow
 }
 
 // exits reports whether the script ends when a command fails (set -e).
@@ -96,8 +96,9 @@ func (f *flow) enterNegated(s *syntax.Stmt) func() {
 }
 
 // enterElement begins the statement s, which is the element with index n of a list or pipeline. The
-// operator before the element is that of list[n-1], and the operator after it is that of list[n].
-// At the end of the element, the caller must pass the results to leaveElement.
+// operators between the elements are those in list: list[n-1] contains the operator before s, and
+// list[n] the operator after it. At the end of the element, the caller must pass the results to
+// leaveElement.
 func (f *flow) enterElement(list []*syntax.BinaryCmd, n int, s *syntax.Stmt) (before flow, apart bool) {
 	before = *f
 	if len(list) == 0 {

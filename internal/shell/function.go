@@ -50,7 +50,7 @@ func (r *reader) readFunction(d *syntax.FuncDecl) {
 	switch {
 	case !f.usesArguments:
 	case handlers[name], hooks[name], strings.HasPrefix(name, "TRAP"), slices.ContainsFunc(r.commands, func(c command) bool { return c.name == name || c.path == name }):
-		r.doubtAll("a command word that is not literal") // the shell may call the function with unknown arguments, or an earlier command may have called it
+		r.doubtAll("a command word that is not literal") // the body cannot be read with the function's arguments, because the shell may call the function itself, or an earlier command may have called it
 	default:
 		put(&r.functions, name, append(r.functions[name], d.Body))
 		r.vars.forwardingFunctions.add(name)

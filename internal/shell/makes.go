@@ -29,7 +29,7 @@ func (c *command) makes() bool {
 	}
 	t, ok := tools[c.name]
 	plain := plainPrograms[c.name] && !configurable[c.name]
-	return !clients[c.name] && (c.unlisted || ok && t.kind == optionTool || plain) // excludes clients such as psql, whose input is checked by readClientInput
+	return !clients[c.name] && (c.unlisted || ok && t.kind == optionTool || plain) // clients such as psql do not count, because readClientInput checks their input
 }
 
 // makesSources reports whether the command is in makers and its arguments name only source files;

@@ -148,9 +148,10 @@ func (p *Pattern) hasInOrder(c *command, args []arg, first int) Outcome {
 	return Match
 }
 
-// advance returns how many of the pattern's operands may have been found after the argument a, if n
-// may have been found before it. If files is true, an operand that is a file name also matches
-// longer paths to that file.
+// advance is one step of a search for the pattern's operands, in order, among a command's
+// arguments. If the arguments before a may contain the first n operands, advance returns how many
+// operands the arguments up to and including a may contain. If files is true, an operand that is a
+// file name also matches longer paths to that file.
 func (p *Pattern) advance(a arg, n int, files bool) int {
 	switch {
 	case n == len(p.operands):

@@ -55,7 +55,7 @@ func (r *Reading) Only(ps ...Pattern) (bool, Doubt) {
 type onlyCheck struct {
 	*Reading
 	patterns []Pattern
-	covered  []bool // for each command, whether it matches a pattern that ends with *; if it does, all commands that it runs count as well
+	covered  []bool // for each command, whether it matches a pattern that ends with *, or is run by a command that does; [Reading.Only] accepts such commands
 }
 
 // isCovered reports whether [Reading.Only] can ignore d, a part of the script that was not

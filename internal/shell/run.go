@@ -71,7 +71,7 @@ func (r *reader) readThrough(at int, name string, args []arg, redirs []*syntax.R
 	before := r.recognized
 	r.recognized = false
 	lower, known := name, false
-	if len(name) <= maxName { // every name in a table has at most maxName bytes
+	if len(name) <= maxName { // no table contains a longer name
 		lower = strings.ToLower(name)
 		known = r.dispatch(lower, args[1:], redirs)
 	}
@@ -92,7 +92,7 @@ func (r *reader) readThrough(at int, name string, args []arg, redirs []*syntax.R
 	if len(r.functions[name]) == 0 {
 		r.readFiles(lower, args[1:])
 	} else {
-		r.commands[at].unknown, r.commands[at].unlisted = false, false // the command calls a function, and the function's body has been read
+		r.commands[at].unknown, r.commands[at].unlisted = false, false // the command runs only the body of a function, and the commands in the body are read separately
 	}
 	if setsScripts(lower, args[1:]) {
 		r.doubtStrict("a setting that changes how project scripts run")

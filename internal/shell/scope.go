@@ -87,7 +87,7 @@ func (r *scope) setUnknown(args []arg) {
 
 // declareArgs reads the assignments and other arguments of declare and similar builtins.
 func (r *scope) declareArgs(builtin string, assigned, args []arg) {
-	var kind fact // isArray after an option that declares arrays, such as -a; otherwise 0
+	var kind fact // isArray if an option such as -a declares the variables as arrays; otherwise 0
 	exported, functions := builtin == "export", false
 	for _, a := range args {
 		if strings.HasPrefix(a.text, "-") {
@@ -134,10 +134,11 @@ func (r *scope) declareArg(a arg) {
 	}
 }
 
-// compound checks an argument of declare or a similar builtin. The argument may define an array, as
-// in x=(a b), and bash expands the elements of an array. If the expansion may run a command,
-// compound records this uncertainty. If the rest of the script decides whether it may, compound
-// records a fact about the variable, which [scope.settle] checks later.
+// compound checks an argument of declare or a similar builtin. If the argument gives an array
+// elements, as in x=(a b), bash expands the elements and may run a command in them; compound
+// records this uncertainty. If the argument declares an array, or assigns a value that is not
+// literal, compound notes this fact about the variable. [scope.settle] checks later whether both
+// facts apply to the same variable.
 func (r *scope) compound(a arg, kind fact) {
 	name, value, ok := strings.Cut(a.text, "=")
 	name = strings.TrimSuffix(name, "+")

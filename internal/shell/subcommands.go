@@ -80,8 +80,9 @@ var groups = eachGroup(map[string]string{
 })
 
 // eachGroup builds the table [groups]. Each key of rows lists the names of programs, and the value
-// lists their subcommands. Each value of the table is a function that returns the options that can
-// precede the second subcommand, such as add in git remote add.
+// lists those of their subcommands that have subcommands of their own, such as remote in git remote
+// add. Each value of the table is a function that returns the options that can precede the second
+// subcommand, here add.
 func eachGroup(rows map[string]string) map[string]func() *optionTable {
 	table := make(map[string]func() *optionTable)
 	for names, subs := range rows {

@@ -36,7 +36,7 @@ func (r *Reading) Surely(p Pattern) (bool, Doubt) {
 	c := &r.commands[first]
 	own := strings.TrimLeft(strings.TrimRight(r.code(c.from, c.to), ";& "), "! ")
 	if c.by >= 0 || c.masking == substituted {
-		own = p.source // c.from and c.to belong to the command around c
+		own = p.source // from and to delimit the enclosing command, so use the text of the pattern
 	}
 	what, advice := r.gap(first, &p)(own)
 	return false, Doubt{What: what, Code: own, At: r.character(c.from), Advice: advice}
@@ -285,9 +285,10 @@ func (k *optionTable) shortens(name string) bool {
 	return false
 }
 
-// others returns the operands that match no operand of the pattern. It skips the operands of the
-// pattern that belong to the program's name in the tables, such as stash and list in git stash
-// list. lead is the number of these operands.
+// others returns the operands of a command that match no operand of the pattern. The caller must
+// have removed the operands that belong to the program's name in the tables, such as stash and list
+// in git stash list. lead is their number; others skips this number of operands in the pattern as
+// well.
 func (p *Pattern) others(operands []arg, lead int) (rest []arg) {
 	next := min(lead, len(p.operands))
 	for _, a := range operands {

@@ -63,8 +63,8 @@ func setsScripts(program string, args []arg) bool {
 
 // passed looks for an argument that may make a test program run only some of its tests, or none.
 // The arguments are those that the named program, such as npm, passes on to the test program. If
-// passed finds no such argument, less is false. Except with cargo, an operand that follows an
-// option without = is ignored, because it may be the option's value.
+// there is no such argument, passed returns "" and false. An operand that follows an option without
+// = may be the option's value, so it is ignored, except with cargo.
 func passed(name string, args []arg) (argument string, less bool) {
 	value := false
 	for _, a := range args {

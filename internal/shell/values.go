@@ -17,7 +17,8 @@ type values struct {
 	lost   *set                // names of the variables whose values become unknown in the function definition being read ("" stands for all variables); nil outside of definitions
 }
 
-// clone returns a copy that can be modified independently, except for lost, which is shared.
+// clone returns a copy that can be modified independently. Only the set in the field lost is
+// shared.
 func (v *values) clone() values {
 	return values{maps.Clone(v.texts), maps.Clone(v.arrays), maps.Clone(v.either), v.lost}
 }

@@ -59,10 +59,10 @@ func (k *optionTable) byLongName(name string) *knownOption {
 	return nil
 }
 
-// wants returns the options that a command must have if a pattern contains the option w. o is the
-// entry for w in the table k, or nil if the table has no such entry. If o implies other options,
-// wants returns these instead of w. Otherwise, it returns w with all the names in o, or unchanged
-// if o is nil.
+// wants returns the options that a command must have if a pattern contains the option w. The
+// receiver is the entry for w in the table k, or nil if the table has no such entry. If w implies
+// other options, as -D of git branch implies -d and -f, wants returns these instead of w.
+// Otherwise, it returns w with the names in the entry, or unchanged if the receiver is nil.
 func (o *knownOption) wants(k *optionTable, w wanted) []wanted {
 	switch {
 	case o == nil:

@@ -95,10 +95,10 @@ func (f *findings) writeFile(a arg) {
 	}
 }
 
-// element calls a function that reads one element of a list or pipeline, and then records the text
-// that commands may write to files. The first argument is the index of the first command to check.
-// In a pipeline, this must be the pipeline's first command, because the text may come from an
-// earlier element.
+// element calls a function that reads one element of a list or pipeline. It then checks the
+// commands from the given index on. If any of them may write a file, it records the text that the
+// file may contain, such as their arguments and here documents. In a pipeline, the index must be
+// that of the pipeline's first command, because the text may come from an earlier element.
 func (f *findings) element(at int, read func()) {
 	outer := f.files.texts
 	read()

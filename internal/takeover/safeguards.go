@@ -10,9 +10,10 @@ import (
 )
 
 // safeguards returns the restrictions that petrigate import does not carry over, because they are
-// not part of a server's entry. If the import refuses all servers, it returns nil. A restriction in
-// another file of the client is returned only if petrigate has an equivalent rule. For each other
-// file that exists but cannot be read, safeguards returns an entry with the file's path.
+// not part of a server's entry. If the import refuses all servers, it returns nil. From the
+// client's other files, it returns only restrictions that have an equivalent rule in petrigate. If
+// such a file exists but cannot be read, the result contains an entry with the file's path and the
+// error.
 func (d *Driver) safeguards(p *ImportPlan) (all []clientcfg.Safeguard) {
 	client := p.file.client
 	names := map[string]string{}

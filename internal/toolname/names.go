@@ -12,16 +12,17 @@ type Names struct {
 	Canonical string // name in rules, in the form server.tool
 }
 
-// AdditionalNames returns the bare and the canonical name of each tool. It leaves out empty names,
-// and a bare name that equals the tool's exposed name, unless that bare name is weak.
+// AdditionalNames returns the names that each tool has in addition to its exposed name: the bare
+// name, which is the server's own, and the canonical name, in the form server.tool. It leaves out
+// empty names, and a bare name that equals the tool's exposed name, unless that bare name is weak.
 //
 // A name is weak if it also belongs to another tool or could belong to another upstream. If there
 // are several upstreams, all bare names are weak. If the bare name of one tool is the exposed or
 // canonical name of another tool, only the bare name becomes weak.
 //
-// Weak names can only restrict a call. They cannot exclude the call from a rule, and a success of
-// the call does not count for a rule that requires a call with that name. Otherwise, a server could
-// pass off its own tools as those of another server.
+// Weak names can only restrict a call. A rule that makes an exception for a weak name still applies
+// to the call, and a success of the call does not count for a rule that requires a call with that
+// name. Otherwise, a server could pass off its own tools as those of another server.
 func AdditionalNames(tools []Names, owners Owners) [][]gate.Name {
 	exposed, canonical, bare := map[string]int{}, map[string]int{}, map[string]int{}
 	for _, t := range tools {
