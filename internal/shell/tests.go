@@ -63,7 +63,7 @@ func setsScripts(program string, args []arg) bool {
 
 // passed looks for an argument that may make a test program run only some of its tests, or none.
 // The arguments are those that the named program, such as npm, passes on to the test program. If
-// there is no such argument, passed returns "" and false. An operand that follows an option without
+// passed finds no such argument, it returns "" and false. An operand that follows an option without
 // = may be the option's value, so it is ignored, except with cargo.
 func passed(name string, args []arg) (argument string, less bool) {
 	value := false
