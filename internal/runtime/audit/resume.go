@@ -41,8 +41,10 @@ func (l *logFile) join() (err error) {
 	return l.resume()
 }
 
-// append appends the records to the file, one line each. If busy is true, it may append them to the
-// pending file instead; see [lease]. It must be called with the file lock held.
+// append appends the records to the log file, one line each. The caller sets busy to true if this
+// process appends often. append may then start a [lease]: the lines go to the memory-mapped pending
+// file, and are moved to the log when the lease ends. append must be called with the file lock
+// held.
 func (l *logFile) append(records [][]byte, busy bool) error {
 	if err := l.resume(); err != nil {
 		return err

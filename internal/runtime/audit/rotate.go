@@ -118,7 +118,7 @@ func (l *logFile) archive(own os.FileInfo) error {
 	}
 	next := l.path + ".next"
 	if err := os.Remove(next); err != nil && !errors.Is(err, fs.ErrNotExist) {
-		return err // next was left behind by a killed process
+		return err // cannot remove the file that a killed process left behind
 	}
 	f, err := openFile(next, os.O_APPEND|os.O_EXCL)
 	if err != nil {

@@ -66,9 +66,9 @@ func (s *calls) add(c *call, unique bool) (known *call, over bool, late []*call)
 	return nil, false, late
 }
 
-// admit sets the ticket of a call that was admitted. It returns false if the session has ended, or
-// if the call was removed because too many calls were open. The caller must then record the call's
-// outcome as unknown.
+// admit stores the ticket of an admitted call, which is needed to report the call's outcome. It
+// returns false if the session has ended, or if the call was removed because too many calls were
+// open. The caller must then record the call's outcome as unknown.
 func (s *calls) admit(c *call, t *admission.Ticket) bool {
 	s.mu.Lock()
 	defer s.mu.Unlock()

@@ -123,9 +123,9 @@ func (c *cache) newSession(k admission.Key) *entry {
 	return e
 }
 
-// prepareTakeover converts the cached states to a new policy, and stores the results in the
-// takeover. It skips states that must be read from the database again. It does not change the
-// cache, so the caller can still cancel the change of policy.
+// prepareTakeover converts the cached states to a new policy and stores the results in t. It does
+// not change the cache, so the caller can still cancel the change of policy. It skips states that
+// must be read from the database again.
 func (c *cache) prepareTakeover(t *takeover) {
 	c.mu.Lock()
 	defer c.mu.Unlock()

@@ -89,12 +89,13 @@ func (c *committer) drain() {
 	}
 }
 
-// commit commits the steps of a batch, except those that use a dropped row (see [row]), and returns
-// the steps that still need a flush. The caller must hold the commit lock.
+// commit commits the steps of a batch, except those that were decided on outdated data (see
+// [splitDropped]). It returns the steps that still need a flush to disk. The caller must hold the
+// commit lock.
 func (c *committer) commit(batch []*queuedStep) unflushedSteps {
 	valid, lost := splitDropped(batch)
-	// Fail the lost steps only after the commit, so that callers that stage these steps again see
-	// its result.
+	// Fail the other steps only after the commit, because their callers then decide again and must
+	// see its result.
 	defer func() {
 		for _, s := range lost {
 			err := cmp.Or(s.dropReason(), admission.ErrStale)
@@ -154,7 +155,8 @@ func (p *commitContext) cancel() {
 }
 
 // splitDropped splits a batch into the steps that can be committed and the steps that are lost. A
-// step is lost if one of its rows was dropped (see [row]) or if the step depends on a lost step.
+// step is lost if its decision used a cached database [row] that has been dropped as possibly
+// outdated, or if the step depends on a lost step.
 func splitDropped(batch []*queuedStep) (valid, lost []*queuedStep) {
 	undone := map[*row]bool{}
 	for i, s := range batch {
@@ -247,7 +249,8 @@ func (c *committer) newQueued(k admission.Key) *queuedStep {
 	return &queuedStep{committer: c, session: k, done: make(chan struct{}), op: backend.Op{Session: k.Session, Time: c.now()}}
 }
 
-// enqueue appends s to the queue, and records it as the last step that uses each of its op's rows.
+// enqueue appends s to the queue. In each row that s writes or checks, it stores s as the last
+// step, so that readers of the row can wait until s is committed.
 func (c *committer) enqueue(s *queuedStep) *queuedStep {
 	for i := range s.op.Writes {
 		s.rows[i].last = s

@@ -123,12 +123,12 @@ func randomOwner() uint64 { return rand.Uint64N(1<<63-1) + 1 }
 // exactly.
 type savedState struct {
 	inverse  gate.Delta
-	replaced *gate.OpenCall // old version of the call that the delta replaces; used only if the delta also closes another call, because inverse can reopen only one
+	replaced *gate.OpenCall // previous version of an open call that the delta replaces; set only if the delta also closes a call, because the field inverse can restore only one call
 	spent    []uint64
 	last     uint64
 	tools    []gate.Call
 	would    gate.WouldCount
-	nets     [4]gate.NetDelta // space for inverse.Nets, sufficient for most deltas
+	nets     [4]gate.NetDelta // preallocated memory for inverse.Nets; most deltas change no more nets than this
 }
 
 // save saves the values in s that the delta d will replace.
@@ -141,7 +141,7 @@ func (b *savedState) save(s *gate.State, d *gate.Delta) {
 	i.Nets = b.nets[:0]
 	for _, n := range d.Nets {
 		saved := slices.ContainsFunc(i.Nets, func(other gate.NetDelta) bool { return other.Net == n.Net })
-		if !saved { // a single entry restores the whole state of the net
+		if !saved { // save each net only once, although the delta may change several of its values
 			i.Nets = append(i.Nets, gate.NetDelta{Net: n.Net, Data: s.Nets[n.Net]})
 		}
 	}
@@ -153,7 +153,7 @@ func (b *savedState) save(s *gate.State, d *gate.Delta) {
 	case c == nil:
 	case s.Calls[c.Number] == nil:
 		i.Closed = c.Number
-	case i.Opened == nil: // the delta closes no other call, so the inverse can restore this one
+	case i.Opened == nil: // the delta closes no call, so the field inverse is free for this one
 		i.Opened = s.Calls[c.Number]
 	default:
 		b.replaced = s.Calls[c.Number]

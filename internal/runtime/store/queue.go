@@ -103,7 +103,8 @@ func (s *queuedStep) addEvents(events []audit.Event) error {
 }
 
 // finish ends the step; Wait then returns the given result. Before calling finish, the caller must
-// update the step's rows or drop them (see [row]).
+// mark the step's cached rows as committed or, if the step has failed, drop them as outdated; see
+// [row].
 func (s *queuedStep) finish(err error) {
 	s.err = err
 	s.op.Writes, s.op.Events, s.events = nil, nil, nil

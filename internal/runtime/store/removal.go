@@ -95,8 +95,9 @@ func (r *Retention) noteRemoval(ctx context.Context, row *row, removal backend.R
 }
 
 // verifyEvent returns the last removal event e, or an error if e may be forged. A forged event must
-// not be used, because the next removal event repeats its contents. The event is genuine if the
-// database contains a record equal to object. If object is nil, the event is not checked.
+// not be used, because the next removal event repeats its contents. The event was read from a copy
+// with the given JSON. It is genuine if the database contains a record with the same JSON. If the
+// JSON is nil, the event is not checked.
 func (r *Retention) verifyEvent(ctx context.Context, e *audit.Removed, object []byte) (*audit.Removed, error) {
 	if object == nil {
 		return e, nil

@@ -9,8 +9,8 @@ const (
 	removalBatch = 50 // maximum number of records removed per transaction
 
 	minPause      = 20 * time.Millisecond // shortest pause after a transaction
-	surveyPage    = 50                    // number of records read at a time during the survey
-	surveyPause   = 3 * time.Millisecond  // pause after each read during the survey
+	surveyPage    = 50                    // number of records read at a time to determine which records can be removed
+	surveyPause   = 3 * time.Millisecond  // pause after each of these reads
 	firstRound    = 10 * time.Second      // delay before the first round; short, because the process might end soon
 	retryDelay    = time.Minute           // delay after a failed round
 	maxInterval   = 6 * time.Hour         // longest time between two rounds

@@ -31,8 +31,9 @@ const UnknownBeginning = "the session may have begun before the oldest available
 // the session's beginning, State returns nil and the reason.
 //
 // The result's field Unknown lists the nets whose markings are unknown. All other markings are
-// certain. For them, every verdict in the session agrees with the record, the session and its
-// shared nets were recorded from their beginning, and the recorded policy is the replayed one.
+// certain: the log contains the history of the session and of its shared nets from the beginning,
+// the calls were decided under the replayed policy, and the replayed decisions agree with the
+// recorded ones.
 func (r *Replay) State(id string, at time.Time) (state *State, reason string) {
 	s := r.sessions[id]
 	switch {
@@ -98,7 +99,7 @@ func (r *Replay) checkTracked(e *trail.Entry, s *session, v *verdict) {
 	switch {
 	case was == "allow" && v.decision != "allow":
 	case e.Kind == string(gate.KindStateChanged), e.Kind == string(gate.KindApproval), was == "ask":
-		return // harmless: the nets may have changed while a person was being asked, and this call fires no transitions
+		return // the verdicts may differ, because the nets may have changed while a person was being asked; the marking stays correct, because this call fires no transitions
 	case was == v.decision || s.anyMissed():
 		if slices.Equal(r.verdictLines(r.withoutMissed(s, e.Nets)), r.verdictLines(r.withoutMissed(s, v.nets))) {
 			return

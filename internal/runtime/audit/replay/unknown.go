@@ -15,7 +15,8 @@ import (
 )
 
 // whyMissed returns the reason why the net cannot be evaluated for the current call, or "" if it
-// can. The recorded decision on the call was made under the policy e.Policy.
+// can. The call's record e contains only the values that its own policy (e.Policy) needed, so
+// values that the net reads may be missing.
 func (r *Replay) whyMissed(n *netInfo, e *trail.Entry) string {
 	if n.opaque {
 		return fmt.Sprintf("the net %s reads arguments that are not recorded", n.name)
@@ -43,8 +44,9 @@ func (r *Replay) whyMissed(n *netInfo, e *trail.Entry) string {
 	return ""
 }
 
-// unknownNames returns names that the replayed policy might give to the call but that cannot be
-// determined from the record. It maps each name to the reason. The empty name stands for any name.
+// unknownNames returns names that the replayed policy might give to the call, although the record
+// does not show whether it would. It maps each name to the reason. If the record omits some names
+// of the call, any name is possible, and the result contains only the key "".
 func (r *Replay) unknownNames(e *trail.Entry) map[string]string {
 	if e.Omitted > 0 {
 		return map[string]string{"": "the record lacks some names of the call"}

@@ -53,9 +53,9 @@ func (q *verifyQueue) drain() {
 
 // check verifies a block of lines, given the position of the record before the block. Lines without
 // hashes, as written by earlier versions, are accepted only before the first line with a hash. The
-// parameter linked reports whether a line with a hash has already been read. The parameter head is
-// the position of the record that the log's head file names. If the block contains this record, its
-// hash must be the same.
+// caller sets linked to true if an earlier block had a line with a hash. The last argument comes
+// from the log's head file, which stores the number and hash of the last record. If the block
+// contains a record with this number, it must have this hash.
 func check(block []byte, before audit.Place, linked bool, head audit.Place) (r blockResult) {
 	r.block = block
 	buf := make([]byte, 0, 1<<10)
@@ -112,9 +112,9 @@ const (
 	lineEnd  = len(lineHash) + 2*sha256.Size + len(lineTail)
 )
 
-// link returns the position of a line in the chain, and reports whether the line follows the given
-// record. The line must have the next number, and its hash must match its event and the previous
-// hash. link overwrites the buffer and returns it for the next call.
+// link returns the line's position in the chain (its number and hash), and reports whether the line
+// follows the given record. The line must have the next number, and its hash must match its event
+// and the previous hash. The buffer is scratch space; link returns it for reuse by the next call.
 func link(line []byte, before audit.Place, buf []byte) (audit.Place, []byte, bool) {
 	at := audit.Place{Seq: before.Seq + 1}
 	buf = append(buf[:0], before.Hash[:]...)

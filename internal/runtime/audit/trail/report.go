@@ -15,9 +15,9 @@ type Report struct {
 
 	Removed *Removed `json:"removed,omitempty"` // old records that were removed from a database; may be nil
 
-	// Headless means that the log's head file is missing or unreadable, or that the log has records
-	// although the head file is empty or half written. Records could then have been removed at the
-	// end without a trace.
+	// Headless means that missing records at the end of the log might not be noticed. The reason is
+	// the head file, which stores the number and hash of the last record: it is missing or
+	// unreadable, or it is empty or half written although the log has records.
 	Headless bool `json:"headless,omitempty"`
 }
 

@@ -60,7 +60,8 @@ type RuleStats struct {
 }
 
 // ApprovalStats counts the decisions based on one person's answers through one channel, or on one
-// of that person's grants. People who approved together count as one person.
+// of that person's grants, which approve similar calls for a limited time. People who approved
+// together count as one person.
 type ApprovalStats struct {
 	Actor   string `json:"actor"`
 	Channel string `json:"channel"`

@@ -67,8 +67,9 @@ func linesAfter(lines []byte, seq uint64) []byte {
 	return nil
 }
 
-// head returns the position in the log's head file, or the zero Place if the position cannot be
-// determined. It adds any problem to the report.
+// head returns the position of the log's last record according to the head file, which shows
+// whether records are missing at the end. If the position cannot be determined, head returns the
+// zero Place. It adds any problem to the report.
 func (f File) head(r *Report) audit.Place {
 	name := string(f) + audit.HeadSuffix
 	content, err := audit.ReadHead(string(f))
@@ -208,7 +209,8 @@ func (v *verifier) collect(done *verifyQueue, path string, number *int) bool {
 
 func (v *verifier) fault(f Fault) { v.report.Faults = append(v.report.Faults, f) }
 
-// compareEnd compares the last record read with the head, and adds any difference to the report.
+// compareEnd compares the last record read with the record named in the log's head file, and adds
+// any difference to the report.
 func (v *verifier) compareEnd(path string) {
 	h := v.head
 	switch {

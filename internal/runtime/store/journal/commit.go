@@ -128,8 +128,8 @@ func (b *Backend) lockProcess(ctx context.Context) error {
 	return err
 }
 
-// fetch reads from the checkpoint the approvals that the ops use, and the versions that the ops
-// need and the image does not contain.
+// fetch reads from the checkpoint the data needed to check the ops: the approvals that they use,
+// and the versions of parts of the state that this process does not have in memory.
 func (w *batch) fetch(ops []*backend.Op) error {
 	var parts []backend.PartID
 	var uses []string

@@ -135,7 +135,8 @@ func (i *inspection) checkSegment(name string) error {
 	return nil
 }
 
-// compareCheckpoint compares the checkpoint with the image if both are at the same step.
+// compareCheckpoint compares the checkpoint with the state replayed from the log, if the replay has
+// just reached the checkpoint's last step.
 func (i *inspection) compareCheckpoint(name string) error {
 	at := &i.image.at
 	if at.step != i.place.Step {

@@ -43,7 +43,7 @@ func (b *Backend) foldLoop() {
 	}
 }
 
-// fold brings the checkpoint up to date by writing the changes in the image to it.
+// fold brings the checkpoint up to date with the log. It first flushes the log to disk.
 func (b *Backend) fold() error {
 	b.lockFold()
 	defer b.unlockFold()
@@ -98,7 +98,7 @@ func (b *Backend) foldNow(flush bool) error {
 		return err
 	}
 	b.lockImage()
-	if b.image.folded >= f.From { // this condition is false if the image was reloaded during the fold
+	if b.image.folded >= f.From { // false only if the changes in memory were reloaded from an older checkpoint during the fold
 		if at.Step > f.To.Step {
 			n = b.image.bytes // another process has folded more steps; their size is unknown, so count all lines as folded
 		}

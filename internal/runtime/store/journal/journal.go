@@ -52,7 +52,7 @@ type Backend struct {
 	timer     *time.Timer // runs [Backend.expire] at intervals while this process holds the process lock
 	batch     batch
 
-	folding sync.Mutex // held while writing the checkpoint from the image
+	folding sync.Mutex // held while the changes in memory are written to the checkpoint
 	stop    chan struct{}
 	ended   chan struct{}
 

@@ -346,8 +346,8 @@ func (l *directory) remedy() string {
 }
 
 // finishRotation completes a rotation that a process began before it was killed: it makes the next
-// segment the current one. It does nothing if the image has not reached the beginning of that
-// segment yet.
+// segment the current one. It does nothing if this process has not yet read the log up to the
+// beginning of that segment. The argument is the end of the last step read.
 func (l *directory) finishRotation(at *position) error {
 	f, header, err := l.openSegment(l.path+nextSuffix, os.O_RDONLY)
 	if err != nil {

@@ -28,7 +28,7 @@ type processLock struct {
 	unlockFiles func()      // releases the lock; nil if this process does not hold it
 	checked     time.Time   // time of the last check for other waiting processes
 	idle        bool        // whether nothing has been appended since the last check
-	verified    time.Time   // when the image was last found to contain all steps in the log; reset to zero when it might lack some
+	verified    time.Time   // when this process last found that it had applied all steps in the log to its state; reset to zero when it might have missed some
 	current     atomic.Bool // whether this process holds the lock and has applied all steps in the log to its [image] of the state
 	files       lockFiles
 	abandoned   chan struct{} // tracks the goroutine that a failed [processLock.wait] left running; closed when that goroutine ends, nil if no goroutine was left running
@@ -50,13 +50,14 @@ func (t *processLock) lock(ctx context.Context) error {
 	return nil
 }
 
-// setCurrent records that the image contained all steps in the log at the given time.
+// setCurrent records that at the given time this process had applied all steps in the log to its
+// state.
 func (t *processLock) setCurrent(now time.Time) {
 	t.verified = now
 	t.current.Store(true)
 }
 
-// setStale records that the image might lack some steps in the log.
+// setStale records that this process might not have applied all steps in the log to its state.
 func (t *processLock) setStale() {
 	t.verified = time.Time{}
 	t.current.Store(false)

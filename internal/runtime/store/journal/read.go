@@ -14,10 +14,10 @@ import (
 	"github.com/petrigate/petrigate/internal/runtime/store/sqlite"
 )
 
-// view reads a consistent state. While holding mu, it calls the first callback, which must copy the
-// needed parts of the image. It then calls the second callback to read the checkpoint. If the
-// checkpoint has moved ahead of the image in the meantime, view starts over. It does not need the
-// process lock.
+// view reads a consistent state: the checkpoint and the later changes, which are in memory. While
+// holding mu, it calls the first callback, which must copy the needed changes. It then calls the
+// second callback to read the checkpoint. If the checkpoint has already moved beyond the copied
+// changes, view starts over. It does not need the process lock.
 func (b *Backend) view(see func(*image), f func(sqlite.Reading) error) error {
 	for {
 		b.lockImage()

@@ -134,10 +134,10 @@ func (r *replica) ensureLog() error {
 		backend.ErrRolledBack, r.log.name(), r.log.path+endSuffix)
 }
 
-// verifyEnd brings the image up to date with the log. While this process holds the process lock, no
-// other process appends, so verifyEnd usually has nothing to do. Once per lease, however, it checks
-// whether the file was removed, replaced or truncated. The caller must hold the process lock and
-// mu.
+// verifyEnd reads and applies the steps that other processes have appended to the log. While this
+// process holds the process lock, no other process appends, so verifyEnd usually has nothing to do.
+// Once per lease, however, it checks whether the file was removed, replaced or truncated. The
+// caller must hold the process lock and mu.
 func (r *replica) verifyEnd() error {
 	now := time.Now()
 	if since := now.Sub(r.process.verified); since >= 0 && since < lease {
@@ -247,7 +247,8 @@ func (r *replica) readSteps() (junk int64, err error) {
 	return junk, nil
 }
 
-// advance applies a step to the image, and moves the image to the position at the step's end.
+// advance applies a step to the image (the changes since the checkpoint), and records that the log
+// has been read up to the given position.
 func (r *replica) advance(s *step, at position) {
 	before := r.image.bytes
 	r.image.bytes += at.offset - r.image.at.offset
@@ -274,16 +275,17 @@ func (r *replica) cut(junk int64) error {
 	return nil
 }
 
-// openPosition opens the segment that contains the image's position. If the image is at the end of
-// a segment, which may already be sealed, it opens the next segment. If another process has just
-// sealed the segment, openPosition opens no file and reloads the checkpoint.
+// openPosition opens the segment that this process must read next. This is the segment with the
+// last step that the process has applied or, if that step is at the end of a full segment, the next
+// segment. If another process has just sealed the segment, openPosition opens no file and reloads
+// the state from the checkpoint.
 func (r *replica) openPosition() error {
 	at := &r.image.at
 	unnamed := r.log.open() // the file is missing during a rotation, and after a rotation that was interrupted
 	if unnamed != nil && !errors.Is(unnamed, fs.ErrNotExist) {
 		return unnamed
 	}
-	if h := &r.log.header; unnamed == nil && h.step == at.step && h.hash == at.hash { // the image is at the beginning of the current segment
+	if h := &r.log.header; unnamed == nil && h.step == at.step && h.hash == at.hash { // this process has applied all steps before the current segment, but none in it
 		at.segment, at.offset = h.segment, h.offset
 		return nil
 	}
@@ -318,8 +320,8 @@ func (r *replica) openPosition() error {
 }
 
 // reopen switches to another file that has taken over the log's name, such as a copy of the log. It
-// switches only if the file contains the last step in the image, and reports whether it has
-// switched.
+// switches only if the file contains the last step that this process has applied, and reports
+// whether it has switched.
 func (r *replica) reopen() bool {
 	f, header, err := r.log.openSegment(r.log.name(), os.O_RDWR)
 	if err != nil {
@@ -366,9 +368,10 @@ func (r *replica) openNext() error {
 	return nil
 }
 
-// reload sets the image to the state of the checkpoint. It is used when the next steps are in a
-// segment that was already sealed, so the checkpoint must contain them. If the checkpoint is not
-// ahead of the image, an older copy has replaced it, and reload returns an error.
+// reload replaces this process's state with the state in the checkpoint. It is used when the next
+// steps are in a segment that was already sealed, so the checkpoint must contain them. If the
+// checkpoint is not ahead of this process, an older copy has replaced it, and reload returns an
+// error.
 func (r *replica) reload() error {
 	before, chain := r.image, r.chain
 	err := r.load()

@@ -207,9 +207,10 @@ type answer struct {
 	newest *time.Time // time of the newest record; set only if an op has an earlier time
 }
 
-// applyAnswer sets the Err of each op that was sent, and adds the parts that committed ops read or
-// wrote to the fresh parts. The caller passes the mark that was current when the database answered;
-// see [freshParts].
+// applyAnswer sets the Err of each op that was sent. It also records that the versions of the parts
+// that committed ops read or wrote can be trusted until the server crashes; see [freshParts]. The
+// mark, which changes when the server recovers from a crash, is the one that was current when the
+// database answered.
 func (b *batch) applyAnswer(a answer, mark string, f *freshParts) error {
 	if len(a.codes) != len(b.ops) {
 		return fmt.Errorf("petrigate_commit answered for %d of %d ops", len(a.codes), len(b.ops))

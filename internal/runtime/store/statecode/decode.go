@@ -242,9 +242,9 @@ func (d *decoder) net(i int, value []byte, rows map[string][]byte) {
 	d.state.Nets[i] = data
 }
 
-// values decodes a net's value rows (see [Codec.RowName]), which contain the states for individual
-// values of the net's key. It applies the rows to an empty state, because [gate.State.Apply] would
-// drop a row that equals the net's state for all values without a row.
+// values decodes a net's value rows (see [Codec.RowName]), which contain its states for individual
+// values of its key. All other values share the net's default state. values applies the rows to an
+// empty state, because [gate.State.Apply] would drop a row that equals the default state.
 func (d *decoder) values(where string, i int, base *gate.NetData, rows map[string][]byte) *gate.Values {
 	n := &d.Codec.nets[i]
 	d.state.Nets[i] = &gate.NetData{}
@@ -272,8 +272,9 @@ func (d *decoder) values(where string, i int, base *gate.NetData, rows map[strin
 }
 
 // complete records an error if the net's shadow mode was turned on or off after the state was
-// written. For a net in shadow mode, complete copies the field Active to the enforced state, which
-// is stored without this field.
+// written. A net in shadow mode blocks no calls; its enforced state is the state that would have
+// resulted if it had blocked them. The enforced state is stored without the field Active, so
+// complete sets it.
 func (d *decoder) complete(where string, n *net, data *gate.NetData) {
 	switch {
 	case d.err != nil:

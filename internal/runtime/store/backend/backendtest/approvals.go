@@ -37,7 +37,7 @@ func testApprovals(t *testing.T, open func() backend.Backend) {
 	expectOccupied(t, b, first)
 	expectOccupied(t, b, approval("2", first.Key, backend.Pending))
 	expectOccupied(t, b, approval("2", first.Key, backend.Approved))
-	late := approval("2", first.Key, backend.Pending) // requested when the first approval expires; the key is occupied anyway, because expiry alone does not free it
+	late := approval("2", first.Key, backend.Pending) // another request for the same call, made when the first approval expires; it is refused, because an expired approval stays live until its state changes
 	late.Created, late.Expires = late.Expires, late.Expires.Add(time.Hour)
 	expectOccupied(t, b, late)
 	list, err := b.Approvals(t.Context(), "1", "", time.Time{})
