@@ -228,10 +228,11 @@ func (d *Durable) refreshPart(ctx context.Context, p *part, e *entry) error {
 	return nil
 }
 
-// noteAdopted is called after a part of the state that was stored under another policy has been
-// read and converted. It makes the next write of the part's row remove outdated values and, if
-// necessary, write the other values again. It returns [admission.ErrHeld] if the policy change must
-// be refused, because it would lose the state of a hand-written net (one not generated from rules).
+// noteAdopted is called after a part of the state has been read. If the part was stored under
+// another policy, noteAdopted makes the next write of the part's row remove outdated values and, if
+// necessary, write the other values again. It returns [admission.ErrHeld] if the policy change
+// would lose the state of a hand-written net (one not generated from rules), so that the part must
+// not be used.
 func (d *Durable) noteAdopted(r *row, l *statecode.Loaded, scope gate.Scope) error {
 	if r.removed = l.StaleRows; l.RewriteValues {
 		for i, n := range d.codec.Policy().Nets() {
