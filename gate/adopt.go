@@ -135,10 +135,10 @@ func (a *adoption) restart(n, old *net, elsewhere bool) {
 	a.kept = append(a.kept, k)
 }
 
-// withSuspects adds to d, the initial state of the net n, the open calls that might keep other
-// calls from counting; see [Transition.Spoils]. It returns the new state and does not modify d.
-// Calls that keep others from counting in old are always added. old is the previous net with the
-// same name, or nil.
+// withSuspects adds to d, the initial state of the net n, the open calls that might prevent other
+// calls from meeting the net's requirements; see [Transition.Spoils]. It returns the new state and
+// does not modify d. If the state of old, the previous net with the same name, already contains
+// such calls, all of them are added. old may be nil.
 func (a *adoption) withSuspects(n *net, d *NetData, old *net) *NetData {
 	s, t := a.from, slices.IndexFunc(n.Transitions, func(t Transition) bool { return t.Spoils })
 	var suspects []Flight
@@ -170,9 +170,9 @@ func (a *adoption) withSuspects(n *net, d *NetData, old *net) *NetData {
 	return &c
 }
 
-// maySpoil reports whether the call c might keep other calls from counting in the net n; see
-// [Transition.Spoils]. It assumes that c can have any arguments, because open calls are usually
-// stored without them.
+// maySpoil reports whether the call c might prevent other calls from meeting the requirements of
+// the net n; see [Transition.Spoils]. It assumes that c can have any arguments, because open calls
+// are usually stored without them.
 func (a *adoption) maySpoil(n *net, c *Call) bool {
 	bare := *c
 	bare.Args = nil
@@ -203,9 +203,10 @@ func (a *adoption) losesState(n *net) bool {
 	return n.moved(d) || len(d.Watches) > 0 || whole.Values.Len() > 0
 }
 
-// convertShadow adapts the state d to n's mode. If n is in shadow mode and d has no enforced state,
-// it adds a copy of d as the enforced state; see [ShadowData]. If n is not in shadow mode, it
-// removes any enforced state. It returns d itself if nothing has to be changed.
+// convertShadow adapts the state d to n's mode. In shadow mode, a state also contains an enforced
+// state: the state that would have resulted if the nets in shadow mode had blocked calls; see
+// [ShadowData]. If it is missing, convertShadow adds a copy of d. If n is not in shadow mode,
+// convertShadow removes it. If nothing has to be changed, convertShadow returns d itself.
 func (n *net) convertShadow(d *NetData) *NetData {
 	if n.Shadow == (d.Shadow != nil) {
 		return d
@@ -222,7 +223,8 @@ func (n *net) convertShadow(d *NetData) *NetData {
 
 // withUsageOf returns a state for the limit n, which replaces the limit old. It carries over the
 // usage recorded in d, the state of old. If family is true, the limits differ only in their
-// maximum, and observers that wait for calls to end keep waiting.
+// maximum. The new state then also keeps the waiting observers: transitions that fire if an open
+// call succeeds, for example to refill the limit.
 func (n *net) withUsageOf(old *net, d *NetData, family bool, t time.Time) *NetData {
 	one := func(d *NetData) *NetData {
 		c := &NetData{Active: d.Active, Meta: d.Meta}
@@ -271,8 +273,8 @@ func (c *namedCall) couldHave(n *net, u Tool) bool {
 	return slices.ContainsFunc(c.labels, func(l naming.Label) bool { return naming.Matches(&u, &l) }) || c.couldGive(n, u, Perhaps)
 }
 
-// addSuspects adds to c.Nets each net that waits for the call c only because withSuspects has added
-// c to the net's state. It returns c.
+// addSuspects adds to c.Nets the nets whose state withSuspects has extended with the open call c,
+// because these nets wait for c. It returns c.
 func (s *State) addSuspects(c *OpenCall) *OpenCall {
 	for i, n := range s.policy.nets {
 		f := s.flight(n, c.Number, c.Call.Time)
@@ -286,8 +288,8 @@ func (s *State) addSuspects(c *OpenCall) *OpenCall {
 	return c
 }
 
-// allSpoilers returns the calls that keep other calls from counting (see [Extras]), in d or in its
-// states for key values. A call can appear several times.
+// allSpoilers returns the calls in flight that prevent other calls from meeting requirements (see
+// [Extras]). It includes those in d's states for key values. A call can appear several times.
 func allSpoilers(d *NetData) []Flight {
 	all := slices.Clip(d.Spoilers())
 	for _, of := range d.Values.All() {

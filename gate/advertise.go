@@ -38,9 +38,9 @@ func (s *Session) Offer(tools []Call) {
 }
 
 // Advertise returns the offered tools except those that a net would now block whatever the
-// arguments of the call are. A name that a [Map] gives to only some calls of a tool does not hide
-// the tool, but keeps it visible if a call with this name might pass. Advisory nets without effect
-// (see [Net.Advisory]), nets in shadow mode and "default: deny" hide no tools.
+// arguments of the call are. A name that calls get only because of their arguments (see [Map])
+// never hides their tool. It keeps the tool visible if a call with this name might pass. Advisory
+// nets without effect (see [Net.Advisory]), nets in shadow mode and "default: deny" hide no tools.
 //
 // Advertise advances the clocks to now; see [Session.Tick].
 func (s *Session) Advertise(now time.Time) Advertised {

@@ -22,7 +22,7 @@ func (n *net) usage(d *NetData, t time.Time) *big.Rat {
 	return used
 }
 
-// paidOff reports whether the clock's refunds have paid off the debt by time t.
+// paidOff reports whether the debt, the usage beyond a limit's maximum, has expired by time t.
 func paidOff(debt *Debt, t time.Time) bool { return !debt.Until.IsZero() && !t.Before(debt.Until) }
 
 // charge returns a copy of d, the state of a limit, that records the given usage at time t and the

@@ -38,8 +38,8 @@ func (j *judgement) classify(s *State) {
 }
 
 // evaluate adds the net's verdict on the call to j.findings, unless the net abstains and the call
-// does not change it. For the actual decision, a net in shadow mode is only added to j.shadows; see
-// [judgement.evaluateShadow].
+// does not change it. During the decision on the call, a net in shadow mode is only added to
+// j.shadows, because it must not affect the decision; see [judgement.evaluateShadow].
 func (j *judgement) evaluate(s subject) {
 	n := s.net
 	if n.Shadow && j.world == acting {
@@ -180,8 +180,8 @@ func (j *judgement) classifyAny(n *net, base *NetData) {
 	j.evaluate(subject{net: n, data: best})
 }
 
-// evaluateShadow evaluates the nets in shadow mode. The parameter w selects their enforced or their
-// actual states; see [ShadowData].
+// evaluateShadow evaluates the nets in shadow mode. Depending on w, it uses their actual states or
+// the states that would have resulted if these nets had blocked calls; see [ShadowData].
 func (j *judgement) evaluateShadow(w world) *judgement {
 	k := &judgement{namedCall: j.namedCall, state: j.state, offered: j.offered, world: w, row: j.row, known: j.known}
 	k.findings, k.room = k.findingRoom[:0], k.choiceRoom[:0]
@@ -195,8 +195,9 @@ func (j *judgement) evaluateShadow(w world) *judgement {
 }
 
 // choose selects the transition to fire for each of the call's names, in order. It blocks the call
-// if the net gates a name but has no enabled transition for it. It also blocks the call if a weak
-// name would advance the net; see [Name].
+// if the net gates a name but has no enabled transition for it. It also blocks the call if the
+// transition for a weak name would add tokens to a place. A name is weak if the call's success does
+// not count for it; see [Name] and [Transition.WeakProgress].
 func (f *finding) choose(room []int) {
 	scratch := scratch{net: f.net, marking: f.data.Marking, room: room}
 	spared := f.net.listing.Spared(f.labels)
@@ -279,10 +280,10 @@ func (s *scratch) take(t int) bool {
 	return true
 }
 
-// judgeWatches handles the observers that read their key from the call's result. For each of them
-// that was not chosen, it records that the call does not count for f's key value. It removes the
-// chosen ones from f.choices, because they wait in the net's default state until the result is
-// known; see [NetData].
+// judgeWatches handles the observers that will read their key from the call's result. They wait in
+// the net's default state until the result is known (see [NetData]), so judgeWatches removes them
+// from f.choices. If such an observer was not chosen for f's key value, judgeWatches records that
+// the call's success will not fire it for this value.
 func (f *finding) judgeWatches() {
 	for i, w := range f.plan.watches {
 		if !f.chosen(w.transition) {
@@ -303,7 +304,7 @@ func (f *finding) judgeBase() {
 	case len(f.plan.watches) > 0 && len(f.spoils())+len(f.data.Spoilers()) == 0:
 		f.kind, f.choices = Gated, append(f.choices, f.plan.watches...)
 	default:
-		f.choose(nil) // finds only free names, because no transition applies without a key value; see [Net.Free]
+		f.choose(nil) // finds only names that the net always allows (see [Net.Free]), because no transition applies without a key value
 	}
 }
 

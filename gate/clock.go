@@ -59,9 +59,10 @@ func watchesOf(d *NetData) []Flight {
 }
 
 // tick returns the state d advanced to time t, or to the time of its own clock if that is later.
-// isBase reports whether d is the default state of a net with a key; see [NetData]. baseWatches
-// lists the observers that wait for calls in the default state. The clock stops at the time of each
-// of these calls, so that a change affects only the observers that were already waiting.
+// For a net with a key, isBase reports whether d is the default state, and baseWatches lists the
+// observers that wait for calls in the default state; see [NetData]. tick first advances the clock
+// to the time of each of these calls, so that a firing affects only the observers that were already
+// waiting.
 func (n *net) tick(d *NetData, baseWatches []Flight, isBase bool, t time.Time) *NetData {
 	d = n.refunded(d, t)
 	if debt := d.Debt(); debt != nil && paidOff(debt, t) {

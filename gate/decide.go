@@ -81,7 +81,7 @@ func (j *judgement) name(p *Policy, c *Call) {
 type namedCall struct {
 	policy      *Policy
 	call        *Call
-	tools       []naming.Label // physical names of the called tool; see [Call]
+	tools       []naming.Label // physical names of the called tool, which do not depend on the arguments; see [Call]
 	labels      []naming.Label // names given by the policy, with the physical names first; see [Call]
 	withoutMaps bool           // whether to omit names of the form tool.action and names given by map statements; see [Map]
 }

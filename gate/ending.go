@@ -20,13 +20,13 @@ type ending struct {
 	// The following fields are set only if the outcome is applied to the state for a single key
 	// value.
 	base  *NetData // the net's default state; see [NetData]
-	keys  uint64   // bit set of the net's keys that have this value in the call's result
+	keys  uint64   // bit set of the net's keys that read this value from the call's result; see [Transition.Key]
 	named []KeyValue
 }
 
 // applyBoth applies the outcome to the state old and stores the resulting state in *room. If the
-// net is in shadow mode, applyBoth also updates the enforced state; see [ShadowData]. It reports
-// whether the net waited for the call.
+// net is in shadow mode, applyBoth also updates the enforced state, which would have resulted if
+// the net had blocked calls; see [ShadowData]. It reports whether the net waited for the call.
 func (e *ending) applyBoth(n *net, old, room *NetData) bool {
 	waited := e.apply(n, old, room)
 	if old.Shadow == nil {
@@ -140,8 +140,8 @@ func (m *move) callOnSuccess(e *ending, f Flight) {
 	m.data.Meta = meta
 }
 
-// matchingWatches returns the observers that wait for the call and find e's key value in its
-// result. It returns nil if the call did not succeed.
+// matchingWatches returns the observers that wait for the call and that read, from its result, the
+// key value whose state e changes. It returns nil if the call did not succeed.
 func (e *ending) matchingWatches(n *net) []Flight {
 	if e.keys == 0 || e.outcome != Success {
 		return nil
@@ -151,8 +151,9 @@ func (e *ending) matchingWatches(n *net) []Flight {
 	})
 }
 
-// fireFound fires the given observers, except those that ignore the call's success for this key
-// value; see [Extras].
+// fireFound fires the given observers, because their call has succeeded. It skips those that must
+// not fire for this key value, for example because they were disabled during the call; see
+// [Extras].
 func (m *move) fireFound(e *ending, found []Flight) {
 	for _, w := range found {
 		if !slices.Contains(m.data.Lapsed(), w) {

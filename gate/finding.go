@@ -22,7 +22,7 @@ type finding struct {
 	kind      VerdictKind    // the net's verdict; the call can change the net even if this is Abstain
 	manual    bool           // whether a chosen transition requires approval
 	restarts  bool           // whether the call ends a series of identical calls and thus resets the net to its initial state
-	doubtful  bool           // whether the net blocks the call only because a name is weak; see [Name]
+	doubtful  bool           // whether the net blocks the call only because a name is weak, that is, the call's success does not count for it; see [Name]
 	broken    bool           // whether the net's Mapper has failed
 	addsValue bool           // whether the finding is for a key value that the state does not contain yet
 }
@@ -50,7 +50,7 @@ type special struct {
 	retry  time.Duration
 	phase  *Phase   // the phase that blocks the call
 	amount *big.Rat // amount that the call adds to the net's sum
-	missed uint64   // bit set of the observers in plan.watches that ignore the call's success for this key value
+	missed uint64   // bit set of the observers in plan.watches that the call's success will not fire for this key value
 }
 
 // chosen reports whether t was chosen for one of the call's names so far.
@@ -82,7 +82,8 @@ func (f *finding) block(label int) {
 	}
 }
 
-// blockDoubtful blocks the call because a weak name would advance the net; see [Name].
+// blockDoubtful blocks the call because the transition for a weak name would add tokens to a place.
+// A name is weak if the call's success does not count for it; see [Name].
 func (f *finding) blockDoubtful(label int) {
 	f.doubtful = f.doubtful || f.kind != Blocked
 	f.block(label)

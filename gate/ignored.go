@@ -33,8 +33,8 @@ func (a *ignoredArguments) ofCall(c *Call) []string {
 	return fields
 }
 
-// unusual returns the ignored arguments whose Usual field is false. These arguments are part of the
-// policy's fingerprint.
+// unusual returns the ignored arguments that only this policy defines as irrelevant, and not the
+// tool itself; see [Ignored]. They are part of the policy's fingerprint.
 func (a *ignoredArguments) unusual() []Ignored {
 	return slices.DeleteFunc(slices.Clone(a.given), func(i Ignored) bool { return i.Usual })
 }

@@ -149,9 +149,10 @@ func (j *judgement) fillPlan(p *plan) {
 }
 
 // addTransition adds to the plan the transition t, which lists the name p.labels[label]. If t reads
-// its key from the result, it is added to p.watches, unless the name is weak. Otherwise, the call's
-// values for t's key are added. If the call has no such value, t is added to p.spoils or recorded
-// in p.missing.
+// its key from the result, it is added to p.watches, unless the name is weak, that is, the call's
+// success does not count for it (see [Name]). Otherwise, the call's values for t's key are added.
+// If the call has no such value, t is added to p.spoils, or the missing value is recorded in
+// p.missing.
 func (p *plan) addTransition(c *keyvalue.CallReader, label, t int) {
 	n := p.net
 	number := n.keys[n.keyOf[t]]

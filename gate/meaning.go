@@ -14,7 +14,7 @@ type Meaning struct {
 type Asked struct {
 	Transitions []int // transitions that list the name and do not exempt the call, in declaration order
 	Free        bool
-	Weak        bool // whether the name can only restrict the call; see [Name]
+	Weak        bool // whether the call can be refused because of the name, although its success does not meet a requirement for the name; see [Name]
 }
 
 // Meaning returns a [Meaning] of c for each net that lists any of its names, in policy order. It

@@ -65,9 +65,10 @@ func (m *move) fireStructural() bool {
 // setBaseWatches stores in m the observers that wait for calls in the default state; see [NetData].
 // isBase reports whether m changes the default state rather than the state for a key value.
 //
-// It also updates the observers that ignore the success of their calls in the state that m changes;
-// see [Extras]. It removes those that no longer wait, and adds those that are disabled (see
-// [move.wasEnabled]). While a call in flight keeps others from counting, it adds all observers.
+// It also updates the list of observers that must not fire in the state that m changes, even if
+// their calls succeed; see [Extras]. It removes those that no longer wait, and adds those that are
+// disabled (see [move.wasEnabled]). While a call in flight prevents other calls from meeting
+// requirements, it adds all observers.
 func (m *move) setBaseWatches(watches []Flight, isBase bool) {
 	m.baseWatches, m.isBase = watches, isBase
 	if len(m.data.Lapsed()) > 0 {
@@ -76,10 +77,9 @@ func (m *move) setBaseWatches(watches []Flight, isBase bool) {
 	m.lapseUnless(m.wasEnabled)
 }
 
-// lapseDisabled records that the disabled observers in m.baseWatches will not count their calls,
-// even if these succeed. The record concerns only the state that m changes; see [Extras]. While a
-// call in flight keeps other calls from counting, lapseDisabled records this for all observers in
-// m.baseWatches.
+// lapseDisabled records which observers in m.baseWatches must not fire when their calls succeed:
+// those that are now disabled or, while a call in flight prevents other calls from meeting
+// requirements, all of them. The record concerns only the state that m changes; see [Extras].
 func (m *move) lapseDisabled() { m.lapseUnless(m.isEnabled) }
 
 // lapseUnless is like [move.lapseDisabled], but uses the given function to find out whether an
@@ -97,9 +97,10 @@ func (m *move) isEnabled(w Flight) bool {
 	return m.net.net.Transitions[w.Transition].Enabled(m.data.Marking)
 }
 
-// wasEnabled reports whether the observer recorded in w is enabled, or would be if later calls of
-// the same session returned the tokens that they hold. A later call must not end the observer's
-// wait. A call counts as later if its number is higher; see [net.withLateWatches] for an exception.
+// wasEnabled reports whether the observer recorded in w is enabled, apart from the effect of later
+// calls of the same session: the tokens that they hold count as present, because a later call must
+// not end the observer's wait. A call counts as later if its number is higher; see
+// [net.withLateWatches] for an exception.
 func (m *move) wasEnabled(w Flight) bool {
 	if m.isEnabled(w) {
 		return true
@@ -113,8 +114,8 @@ func (m *move) wasEnabled(w Flight) bool {
 	return m.net.net.Transitions[w.Transition].Enabled(before)
 }
 
-// addLapsed records that the observer in w ignores the success of its call in the state that m
-// changes; see [Extras].
+// addLapsed records that the observer in w must not fire when its call succeeds. The record
+// concerns only the state that m changes; see [Extras].
 func (m *move) addLapsed(w Flight) {
 	if !slices.Contains(m.data.Lapsed(), w) {
 		netstate.SetLapsed(m.data, append(slices.Clip(m.data.Lapsed()), w))

@@ -10,8 +10,9 @@ import (
 )
 
 // nearTo returns the near misses (see [Near]) to list when the net n blocks a call under the given
-// name. Each of them is for a name that n waits for. The blocked call itself can be a near miss for
-// another of its names, because n decides on the whole call before any of it runs.
+// name: calls that seemed to meet a requirement of n but did not count. The blocked call itself can
+// be one of them. For example, a script that runs the required command and then the blocked one
+// does not meet the requirement, because n decides on the whole script beforehand.
 func (j *judgement) nearTo(n *net, name string) (near []Near) {
 	near = list.Filter(j.state.Near, func(miss Near) bool { return slices.Contains(n.awaits, miss.Name) })
 	for i := range j.labels {
@@ -29,11 +30,10 @@ func (j *judgement) nearTo(n *net, name string) (near []Near) {
 	return near
 }
 
-// addNear adds to d the call's near misses; see [Near]. It adds one for a name that a net waits for
-// if the call is certain to have the name, but its success will not count. It adds one for a
-// command that a net waits for if the call contains the first two words of the command (see
-// [part]), but does not run it. If the call's success will count for a name, addNear adds an entry
-// without a reason, which removes an earlier near miss.
+// addNear adds to d the call's near misses (see [Near]) for the names that nets wait for. In a near
+// miss, the call is certain to have the name but its success will not count, or the call contains
+// the first two words of the command (see [part]) but does not run it. If the call's success will
+// count for the name, addNear adds an entry without a reason, which removes an earlier near miss.
 func (j *judgement) addNear(d *Delta) {
 	for i := range j.labels {
 		l := &j.labels[i]

@@ -25,7 +25,7 @@ type net struct {
 
 	net             petri.Net // the net's transitions, in the order of Net.Transitions
 	lasting         [][]petri.Arc
-	progress        []bool // for each transition, whether it blocks calls with a weak name (see [Name]); see [Transition.WeakProgress]
+	progress        []bool // for each transition, whether the net blocks a call rather than fire the transition for a weak name, one that the call's success does not count for; see [Transition.WeakProgress]
 	structural      []int  // transitions that fire by themselves: without tools and without a clock
 	timed           []int  // timed transitions: those that the clock fires
 	independent     bool   // whether the timed transitions tick independently of each other
@@ -36,7 +36,7 @@ type net struct {
 	own             naming.Own // computes the names of calls if the net has no Labels
 	manual          bool       // whether any transition requires approval
 	moving          bool       // whether the clock alone can change the net
-	spoils          bool       // whether any transition spoils evidence; see [Transition.Spoils]
+	spoils          bool       // whether any transition invalidates earlier successes of calls; see [Transition.Spoils]
 	hasEvidence     bool
 	awaits          []string // names of the calls whose success the net waits for
 	spoiledEvidence []string // names of the calls that [Transition.Spoils] can keep from counting, for use in messages; equal to awaits, or nil if no transition has Spoils
@@ -91,9 +91,9 @@ func (n *net) advance(m petri.Marking, flights []Flight) bool {
 
 // candidate returns the index of the first enabled transition among the given ones, or -1 if no
 // transition qualifies or the net is stuck. It skips transitions with Spoils, which fire
-// separately. It skips transitions with Evidence unless observed is true. If the net has such
-// transitions, observed must be true only if all given transitions are observers, so that a call
-// cannot meet its own requirement.
+// separately. Unless observed is true, it also skips transitions with Evidence, so that no call can
+// meet its own requirement. If the net has such transitions, observed must be true only if all
+// given transitions are observers.
 func (n *net) candidate(transitions []int, data *NetData, observed bool) int {
 	if data.Stuck {
 		return -1

@@ -118,8 +118,8 @@ func (p *Policy) Nets() []NetInfo {
 }
 
 // A NetID identifies a net across policies, to decide which states to keep when the policy changes.
-// A net with the same Print can take over the old net's state. A limit with the same Limit can take
-// over the old limit's usage.
+// A net with the same structure and maps (Print) can take over the old net's state. A limit whose
+// numbers alone have changed (same Limit) can take over the old limit's usage.
 type NetID struct {
 	Name   string
 	Print  string // fingerprint of the net's structure and of the maps (see [Map]) that give calls a name listed by the net

@@ -18,7 +18,7 @@ type Listing struct {
 	patterns    []naming.Pattern // the patterns that the net lists, in order of first use
 	globs       []globEntry      // the transitions that list each pattern
 	hasUnless   bool
-	hasSpared   bool // whether any Unless list has a tool with Spared set
+	hasSpared   bool // whether any entry in an Unless list has Spared set, so that "default: deny" can refuse the calls that the entry exempts
 }
 
 // nameEntry holds a net's transitions for a name.
@@ -96,8 +96,9 @@ func (l *Listing) glob(tool toolnet.Tool) *globEntry {
 	return &l.globs[i]
 }
 
-// literal reports whether the net lists the name, and only with kind Literal. Such a name does not
-// match a name of the form tool.action that comes from a call's action argument.
+// literal reports whether the net lists the name only with kind [toolnet.Literal], that is, in
+// quotes. Such a name does not match a name of the form tool.action that comes from a call's action
+// argument.
 func (l *Listing) literal(name string) bool {
 	literal := false
 	for i := range l.transitions {
@@ -132,9 +133,9 @@ func (l *Listing) Register(g *naming.Naming) {
 // faster.
 const fewEntries = 8
 
-// Lookup returns the transitions that list a name, in declaration order. It omits the transitions
-// in spared. The result free reports whether the net lists the name as free; see
-// [toolnet.Net].Free.
+// Lookup returns the transitions that list a name, in declaration order. It leaves out the
+// transitions in spared, which do not apply to the call. The result free reports whether the net
+// always allows the name; see [toolnet.Net].Free.
 func (l *Listing) Lookup(name *naming.Label, spared []int) (transitions []int, free bool) {
 	var r *nameEntry
 	switch {

@@ -28,8 +28,8 @@ const (
 )
 
 // Add adds l to ls. If ls already contains the name, Add merges the two labels in place. The merged
-// label is certain if either label is, weak only if both are, and near only if it is weak and
-// either label is near.
+// label is Certain if either label is. It is Weak, so that the call's success does not count for
+// the name, only if both labels are. It is Near only if it is Weak and either label is Near.
 func Add(ls []Label, l Label) []Label {
 	for i := range ls {
 		if k := &ls[i]; k.Text == l.Text && k.Glob == l.Glob {

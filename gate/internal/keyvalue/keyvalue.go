@@ -206,9 +206,9 @@ func (r *Reading) combine(k *Key, columns [][]string) {
 	}
 }
 
-// combination appends to parts the combination with the given number: a value from each column,
-// together with the name of its field. The numbers run from 0 to total-1. The value from the last
-// column changes fastest.
+// combination appends to parts one value of each field, together with the field's name. Each column
+// contains the possible values of one field. The number, from 0 to total-1, selects the
+// combination. The value of the last field changes fastest.
 func (k *Key) combination(parts []toolnet.KeyValue, columns [][]string, number, total int) []toolnet.KeyValue {
 	for i, column := range columns {
 		total /= len(column)
@@ -330,7 +330,7 @@ func isPlain(s string) bool {
 // A Union holds a call's values for several keys of a net. Each key is represented by a bit.
 type Union struct {
 	Values []Value
-	Keys   uint64 // bit set of the keys added so far; a [Value] that belongs to all of them can have Keys == 0
+	Keys   uint64 // bit set of the keys added so far; if a [Value] belongs to all of them, its own Keys can be 0, as a shorthand
 }
 
 // Add adds the values that the call has for the given key.

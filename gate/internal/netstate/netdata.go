@@ -98,8 +98,8 @@ func ForNewValue(d *NetData) NetData {
 	return c
 }
 
-// Unwatched returns d without the observers that wait for the call. If ended is true, it also
-// removes the call from the calls that keep others from counting; see [Extras].
+// Unwatched returns d without the observers that wait for the call. If ended is true, the call also
+// no longer prevents other calls from meeting requirements; see [Extras].
 func Unwatched(d *NetData, call *Flight, ended bool) *NetData {
 	if !d.Waits(call) && (d.Shadow == nil || !d.Shadow.Enforced.Waits(call)) {
 		return d
@@ -117,8 +117,9 @@ func Unwatched(d *NetData, call *Flight, ended bool) *NetData {
 	return &c
 }
 
-// Prune removes from d's list Lapsed (see [Extras]) the observers that no longer wait in base, the
-// default state. d must not be shared yet.
+// Prune updates d's list Lapsed, which contains observers that must not fire when their calls
+// succeed; see [Extras]. It removes those that no longer wait in base, the default state. d must
+// not be shared yet.
 func Prune(d, base *NetData) {
 	if len(d.Lapsed()) > 0 {
 		SetLapsed(d, list.Filter(d.Lapsed(), func(w Flight) bool { return slices.Contains(base.Watches, w) }))
@@ -153,23 +154,24 @@ var noExtras Extras
 // Debt returns the debt, or nil if the net has no debt; see [Extras].
 func (d *NetData) Debt() *Debt { return d.extras().Debt }
 
-// Spoilers returns the calls in flight that keep other calls from counting; see [Extras].
+// Spoilers returns the calls in flight that prevent other calls from meeting requirements; see
+// [Extras].
 func (d *NetData) Spoilers() []Flight { return d.extras().Spoilers }
 
-// Lapsed returns the waiting observers that will ignore the success of their calls; see [Extras].
+// Lapsed returns the waiting observers that must not fire when their calls succeed; see [Extras].
 func (d *NetData) Lapsed() []Flight { return d.extras().Lapsed }
 
-// Row returns the fingerprint of the last call counted by a net with [toolnet.Net].Row; see
-// [Extras].
+// Row returns the fingerprint of the last call counted by a net that counts consecutive identical
+// calls; see [Extras].
 func (d *NetData) Row() string { return d.extras().Row }
 
-// SetSpoilers sets the list of calls in flight that keep other calls from counting; see
-// [toolnet.Transition.Spoils]. d must not be shared yet.
+// SetSpoilers sets the list of calls in flight that prevent other calls from meeting requirements;
+// see [toolnet.Transition.Spoils]. d must not be shared yet.
 func SetSpoilers(d *NetData, flights []Flight) {
 	d.setExtras(func(a *Extras) { a.Spoilers = flights })
 }
 
-// SetLapsed sets the list of waiting observers that will ignore the success of their calls; see
+// SetLapsed sets the list of waiting observers that must not fire when their calls succeed; see
 // [Extras]. d must not be shared yet.
 func SetLapsed(d *NetData, flights []Flight) {
 	d.setExtras(func(a *Extras) { a.Lapsed = flights })
@@ -198,14 +200,15 @@ func (d *NetData) setExtras(change func(*Extras)) {
 // Extras are the parts of a state that only some nets have: nets with [toolnet.Transition.Spoils]
 // or [toolnet.Net.Row], nets with a key, and limits with a [Debt]. They are immutable.
 type Extras struct {
-	// Spoilers are the calls in flight that keep other calls from counting; see
-	// [toolnet.Transition.Spoils]. While they are in flight, no observer starts to wait for a call
-	// to succeed.
+	// Spoilers are the calls in flight that prevent other calls from meeting requirements; see
+	// [toolnet.Transition.Spoils]. While they are in flight, no observer starts to wait for a call,
+	// so the success of a call admitted in this time does not count.
 	Spoilers []Flight
 
-	// Lapsed lists observers that wait in the default state (see [NetData]) but will ignore the
-	// success of their calls. In the state for a key value, they ignore it for this value; in the
-	// default state, for all values without a state of their own.
+	// Lapsed lists observers that wait in the default state (see [NetData]) but must not fire when
+	// their calls succeed, for example because they have been disabled since. In the state for a
+	// key value, this applies only to that value; in the default state, to all values without a
+	// state of their own.
 	Lapsed []Flight
 
 	Row string // identifies the last call counted by a net with [toolnet.Net].Row; empty if no call was counted
