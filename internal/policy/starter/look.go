@@ -17,9 +17,10 @@ var (
 	createWords  = []string{"write", "put", "upsert", "save"}
 )
 
-// readersOf returns the server's tools that show the object changed by tool t, if any, and the key
-// that identifies the object in their arguments. For example, the key is "path as source" if tool t
-// has the object's path in its argument source, and the other tools have it in their argument path.
+// readersOf returns the server's tools that show the object changed by tool t, if any, and the key:
+// the arguments that tell whether two calls are about the same object. For example, the key is
+// "path as source" if tool t has the object's path in its argument source, and the other tools have
+// it in their argument path.
 func (s *server) readersOf(t tool) (readers []string, key string) {
 	if t.Kind == toolkind.Edit && t.hasWord(createWords) {
 		return nil, ""
@@ -43,8 +44,8 @@ func (s *server) readersOf(t tool) (readers []string, key string) {
 	return readers, strings.Join(t.Fields.Same, ", ")
 }
 
-// readersOfPath returns the tools that can show the object at the path in the given field of tool
-// t. It also returns the key for that path.
+// readersOfPath returns the tools that can show the object whose path is in the given field of tool
+// t. The key names the arguments that contain this path; see [server.readersOf].
 func (s *server) readersOfPath(t tool, field string) (readers []string, key string) {
 	words := showWords
 	if t.Kind == toolkind.Edit {

@@ -98,7 +98,7 @@ func (m *prover) setImpossible(name *Name, q *explore.Query, nets []int) {
 	name.Callable, name.Because, name.Rough = Impossible, m.named(nets), !sure
 }
 
-// admissionQuery returns a query for an admitted call with the given name.
+// admissionQuery returns a query that looks for a run where a call with the given name is admitted.
 func admissionQuery(t gate.Tool) *explore.Query { return &explore.Query{Tag: ownTagger(t), Sole: -1} }
 
 // taggerOf returns a function that marks calls with the given name as [explore.Wanted].

@@ -51,10 +51,11 @@ func Calls(p *gate.Policy, o Options) (calls []Call, why string) {
 	return calls, why
 }
 
-// Synthesize returns names that match the patterns in different ways, one for each way. Each
-// pattern is matched against a name with each of the prefixes; the first prefix must be empty. The
-// returned names are not in taken. complete is false if some names might be missing, because a
-// pattern is too long or the search reached its limit.
+// Synthesize makes up names for the patterns: one for each combination of patterns that can match
+// the same name. With several prefixes, a combination also specifies the patterns that match the
+// name after each prefix; the first prefix must be empty. The returned names are not in taken.
+// complete is false if some names might be missing, because a pattern is too long or the search
+// reached its limit.
 func Synthesize(patterns, prefixes []string, taken map[string]bool) (names []string, complete bool) {
 	return callclass.Synthesize(patterns, prefixes, taken)
 }

@@ -96,9 +96,8 @@ func (m *prover) NeverMet(q *explore.Query, nets []int) explore.Answer {
 	return explore.Answer{Why: explore.WhyValues}
 }
 
-// ofOneValue reports whether the selected calls in ms can all have the same key value. The function
-// tag selects the calls. The result is false if the names of the calls depend on the value and
-// require different values.
+// ofOneValue reports whether the calls of the run ms that satisfy tag(class) != 0 can all have the
+// same key value. They cannot if their names come from map statements that match different values.
 func ofOneValue(ms []explore.Move, tag func(*callclass.Class) uint8) bool {
 	classes := explore.ClassesOf(ms)
 	v := callclass.CommonValues(classes)

@@ -8,7 +8,8 @@ import (
 	"github.com/petrigate/petrigate/internal/policy/verify/internal/callclass"
 )
 
-// groupsOf returns the nets of every group that contains one of the given nets.
+// groupsOf returns the given nets and all nets that share calls with them, directly or through
+// other nets.
 func (m *prover) groupsOf(nets []int) []int {
 	return slices.Concat(list.Filter(m.groups(), func(g []int) bool {
 		return slices.ContainsFunc(g, func(n int) bool { return slices.Contains(nets, n) })

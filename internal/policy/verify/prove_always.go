@@ -33,7 +33,7 @@ func (a AlwaysPossible) prove(m *prover) Proof {
 		match, one = m.matcherOf(a.Tool)
 	}
 	classes, gap := m.ClassesFor(nil, taggerOf(a.Tool))
-	var matched, known []int // matched contains the nets that matching calls affect; known leaves out some calls that might be impossible
+	var matched, known []int // nets affected by calls to the tool; known ignores some calls that might be impossible
 	for i, s := range classes {
 		if !match(s) {
 			continue
@@ -60,9 +60,10 @@ func (a AlwaysPossible) prove(m *prover) Proof {
 	return m.proveAlways(m.groupsOf(known), nil, explore.TaggedGoal(match, one))
 }
 
-// proveAlways tries to prove that successful calls can reach the goal from every state. It explores
-// all nets in around if their calls are known and their combined states are few enough. Otherwise,
-// it starts with the nets in few and adds others as needed.
+// proveAlways tries to prove that successful calls can reach the goal from every state. around
+// contains all nets that matter. If their calls are known and their combined states are few enough,
+// proveAlways explores them all. Otherwise, it starts with the nets in few and adds others as
+// needed.
 func (m *prover) proveAlways(around, few []int, g *explore.Goal) Proof {
 	if why := m.WhyAdvisory(around); why != "" {
 		return Proof{Why: why}

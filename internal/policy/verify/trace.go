@@ -65,7 +65,7 @@ func (t Trace) Calls() []string {
 func trace(ms []explore.Move) Trace { return traceTo(ms, nil) }
 
 // traceTo converts the run ms into a trace. It tries to choose argument values that also suit the
-// second argument, a continuation of the run.
+// calls in then, which continue the run.
 func traceTo(ms, then []explore.Move) Trace {
 	var t Trace
 	waits := make(map[int]bool)

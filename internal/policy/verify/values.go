@@ -28,7 +28,7 @@ func (m *prover) proof(a Assertion) Proof {
 		return p // the attempt above also covered calls that all have the same value
 	}
 	if always, ok := a.(AlwaysPossible); ok && always.ButBudget {
-		return p // the same applies here
+		return p // for this claim, too, the attempt above covered calls that all have the same value
 	}
 	one := m.oneValue()
 	q := one.checkRefutation(a.prove(one))
@@ -99,8 +99,8 @@ func comparison(a Assertion, n *explore.Net) (key []Compared, words string) {
 
 func (c *Compared) differs() bool { return c.Other.Name() != c.Field.Name() }
 
-// pair returns pairs of fields to compare, each with one field of both lists. It returns nil if the
-// fields cannot be compared.
+// pair combines the fields of the two lists, in order, into pairs to compare. It returns nil if the
+// lists differ in length, or if a field is read from the result of a call.
 func pair(about, other []gate.Field) (key []Compared) {
 	if len(about) != len(other) {
 		return nil

@@ -9,9 +9,9 @@ import (
 	"github.com/petrigate/petrigate/internal/list"
 )
 
-// candidates yields values to try for the fields that keys read. The default values come first,
-// followed by the contents of the call's argument fields and by constants from conditions. Last
-// come the results of the fields' expressions for sample arguments.
+// candidates yields key values to try in the search for arguments of a class's calls. The default
+// values come first, followed by the contents of the call's argument fields and by constants from
+// conditions. Last come the results of the fields' expressions for sample arguments.
 func (w *recipe) candidates() func(yield func(Values) bool) {
 	return func(yield func(Values) bool) {
 		if !yield(Values{}) || len(w.data) == 0 {
@@ -47,7 +47,7 @@ func (w *recipe) valuesToTry(d *Datum) (all []literal) {
 		return all
 	}
 	made := w.evaluate(d)
-	if d.Has == Other { // the field must not have the tracked value, which the first candidate might equal, so try this candidate last
+	if d.Has == Other { // the first result might be the tracked value, which the field must not have, so try it last
 		slices.Reverse(made)
 	}
 	return append(all, made...)
@@ -78,9 +78,9 @@ func (w *recipe) valueOf(d *Datum, args string) (l literal, ok bool) {
 	return literal(value), ok && string(value) != "null"
 }
 
-// samples returns sample arguments with members that the expressions mention. The members are
-// filled with the values in v and with other values. samples omits arguments that might give the
-// call additional names.
+// samples returns sample arguments that might make the expressions yield the values in v. The
+// arguments contain the members that the expressions mention, set to these values and to others.
+// samples omits arguments that might give the call additional names.
 func (w *recipe) samples(v Values, expressions []Datum) []map[string]any {
 	var sources []string
 	var values []any
@@ -121,8 +121,8 @@ func leaves(v any) []literal {
 	return all
 }
 
-// read evaluates the expressions for the given arguments. It reports whether each expression yields
-// its value in v, or no value if its [Presence] is [Lacks].
+// read reports whether each expression, evaluated for the given arguments, has the required result:
+// its value in v or, if its [Presence] is [Lacks], no value.
 func (w *recipe) read(args string, v Values, expressions []Datum) bool {
 	if args == "" {
 		args = "{}"

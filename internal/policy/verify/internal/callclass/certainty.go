@@ -59,10 +59,10 @@ func (n *Net) exempts(name string) bool {
 		})
 }
 
-// kindsOf returns values of the field that match exactly the given set of patterns, one for each
-// possible combination of label properties. It returns no values if a simple check shows that every
-// such string also matches another pattern. The check ignores patterns in the second set. ok is
-// false if there are too many combinations.
+// kindsOf returns values of the field that match the patterns in set and no others, one for each
+// possible combination of label properties. It returns no values if a simple check shows that such
+// a value always matches a further pattern, too. Patterns in either do not count as further
+// patterns. ok is false if there are too many combinations.
 func (b *Enumerator) kindsOf(field string, ps []pattern, set, either uint64) (values []*value, ok bool) {
 	text, known := witness(ps, set)
 	if !known && impossible(ps, set, either) {
@@ -152,7 +152,8 @@ func (p *pattern) evidentCommand() string {
 	return ""
 }
 
-// hitsOf returns a [hit] for each pattern in set, with weak and certain unset.
+// hitsOf returns a [hit], which records a match, for each pattern in set. Its fields weak and
+// certain are not set.
 func hitsOf(ps []pattern, set uint64) []hit {
 	var hits []hit
 	for i := range members(set) {
@@ -163,8 +164,9 @@ func hitsOf(ps []pattern, set uint64) []hit {
 
 func hitsKey(hits []hit) string { return fmt.Sprint(hits) }
 
-// exactHits returns a [hit] for each pattern in set if text matches these patterns and no others.
-// Otherwise, exact is false. Label properties that make no difference count as absent.
+// exactHits checks whether text matches the patterns in set and no others. If so, it returns a
+// [hit], which records the match, for each pattern. Otherwise, exact is false. Label properties
+// that make no difference count as absent.
 func (b *Enumerator) exactHits(ps []pattern, set uint64, text string) (hits []hit, exact bool) {
 	if !exactly(ps, set, text) {
 		return nil, false
@@ -198,7 +200,7 @@ func unsoughtCommand(ps []pattern, commands ...string) string {
 // combinations.
 func (b *Enumerator) possibleHits(ps []pattern, set uint64, readers []int) (ways [][]hit, ok bool) {
 	var matter []int
-	var proving, exempting uint64 // bit k of each refers to pattern matter[k]: whether a success can count toward requirements that name its label, and whether a call can be certain to have the label
+	var proving, exempting uint64 // bit k is about the label of pattern ps[matter[k]]: whether the success of its calls can count toward requirements (proving), and whether calls can be certain to have it (exempting)
 	for _, i := range readers {
 		w := b.certainties[ps[i].As]
 		if !w.evidence && !w.certain {
@@ -227,7 +229,7 @@ func (b *Enumerator) possibleHits(ps []pattern, set uint64, readers []int) (ways
 		}
 		ways = append(ways, hits)
 	}
-	if ps[readers[0]].Field == "" { // a label has all its possible properties if its condition holds, and no property if the condition only might hold
+	if ps[readers[0]].Field == "" { // for conditions on a whole call: if the condition holds, the label has all properties that it can have; if the condition only might hold, the label has none of them
 		for strong := range partsOf(all) {
 			if strong&^(proving|exempting) == 0 {
 				take(strong&proving, strong&exempting)
@@ -261,9 +263,9 @@ func oneCommand(ps []pattern, readers []int) bool {
 	})
 }
 
-// compatible reports whether a call might match all patterns in readers and be certain to have the
-// labels in strong. readers and matter hold indexes of patterns. Bit k of strong stands for the
-// label of ps[matter[k]].
+// compatible reports whether a single call might match all patterns in readers and be certain to
+// have the labels in strong. readers and matter hold indexes of patterns in ps. If bit k of strong
+// is set, the label of pattern ps[matter[k]] is included.
 func compatible(ps []pattern, readers, matter []int, strong uint64) bool {
 	for at, i := range matter {
 		if strong&(1<<at) == 0 {

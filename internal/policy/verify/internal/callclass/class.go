@@ -75,8 +75,8 @@ func (s *Class) CarriesWeakly(name string) bool {
 // Concerns reports whether calls of class s affect the net.
 func (s *Class) Concerns(net int) bool { return s.MeaningIn(net) >= 0 }
 
-// MeaningIn returns the index of the [Meaning] that calls of class s have in the net, or -1 if they
-// do not affect it.
+// MeaningIn returns the index of the [Meaning], or effect, that calls of class s have in the net.
+// It returns -1 if they do not affect the net.
 func (s *Class) MeaningIn(net int) int {
 	for _, t := range s.Effects {
 		if t.Net == net {

@@ -165,8 +165,9 @@ func (b *Enumerator) certainIfHolds(m *mapping) bool {
 	return all
 }
 
-// agree reports whether the conditions, evaluated for the arguments, give the labels that f
-// describes.
+// agree reports whether the conditions, evaluated for the arguments, give a call the same labels as
+// f, which describes the calls of a class. Properties of the labels must also be the same if they
+// make a difference.
 func (b *Enumerator) agree(w *conditionSet, f *form, args string) bool {
 	found := w.read(f.tools[0].Text, args)
 	for i, m := range w.maps {

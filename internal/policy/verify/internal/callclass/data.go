@@ -174,10 +174,11 @@ func (b *fieldTable) Crossed(key []gate.Field) bool {
 	return false
 }
 
-// valueTexts lists the strings that findTexts chooses from.
+// valueTexts lists candidates for the strings that represent key values in sample calls.
 var valueTexts = []string{"x", "y", "z", "main", "other", "k1", "k2", "1", "2", "a-b", "c-d", "#", "-"}
 
-// findTexts sets s.texts. It prefers strings that no map statement for a field of s matches.
+// findTexts chooses the strings that represent the tracked value and one other value of the sort.
+// It prefers strings that no map statement for a field of s matches.
 func (b *fieldTable) findTexts(s *sort) {
 	s.texts = [2]string{valueTexts[0], valueTexts[1]}
 	free := list.Filter(valueTexts, func(text string) bool {
@@ -341,7 +342,7 @@ func (n *Net) project(m Meaning, s *Class) Meaning {
 		for _, t := range a.Transitions {
 			void, other := n.readPresence(t, s)
 			switch {
-			case (void || other) && n.awaits(t): // the gate chooses the transition before the result is known
+			case (void || other) && n.awaits(t): // the key depends on the result, so the gate admits the call before it knows the key
 				kept, a.Idle = append(kept, t), append(a.Idle, t)
 			case void && !n.Info.Transitions[t].Observe:
 				refused = true

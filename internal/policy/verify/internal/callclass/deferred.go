@@ -7,8 +7,9 @@ import (
 	"github.com/petrigate/petrigate/internal/list"
 )
 
-// visibleAtoms returns the atoms that can affect the nets or the result of the function tag. An
-// atom is a map statement, an action or a pattern, represented by its index.
+// visibleAtoms returns the atoms that can affect the nets or the result of tag, a query's function
+// for classifying calls. An atom is a map statement, an action or a pattern, represented by its
+// index.
 func (d *deferredGroup) visibleAtoms(nets []int, tag func(*Class) uint8) []int {
 	atoms := list.FlatMap(nets, func(n int) []int { return d.byNet[n] })
 	for i := 0; tag != nil && i < len(d.alone); i++ {
@@ -32,9 +33,9 @@ func (d *deferredGroup) kinds(atoms []int) kindSet {
 	return k
 }
 
-// Kinds returns classes for the calls whose enumeration was deferred. It distinguishes calls only
-// by their effects on the nets and by the result of the function tag. If classes might be missing,
-// gap is the reason.
+// Kinds returns classes for the calls that were too varied to be enumerated in advance. It
+// distinguishes calls only by their effects on the nets and by the result of tag, a query's
+// function for classifying calls. If classes might be missing, gap is the reason.
 func (b *Enumerator) Kinds(nets []int, tag func(*Class) uint8) (classes []*Class, gap string) {
 	for _, d := range b.deferred {
 		k := d.kinds(d.visibleAtoms(nets, tag))

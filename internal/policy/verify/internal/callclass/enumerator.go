@@ -18,14 +18,15 @@ type Enumerator struct {
 	deferred          []*deferredGroup
 	overflows         []string // reasons why some deferred calls were not enumerated
 	Deny              bool
-	certainties       map[string]certainty     // which properties matter, for each label that a reader assigns
+	certainties       map[string]certainty     // for each label that a reader assigns, the properties that make a difference
 	conditions        map[string]*conditionSet // the conditions that apply to each tool
 	paths             map[string][]string      // cached results of [Enumerator.pathsOf], by tool
 	certainConditions map[*mapping]bool        // cached results of [Enumerator.certainIfHolds]
 	lacks             func(tool string, f gate.Field) string
 }
 
-// A fieldTable extends a vocabulary by the fields that keys and assertions read from calls.
+// A fieldTable holds the names that calls can have, and the fields that keys and assertions read
+// from calls.
 type fieldTable struct {
 	vocabulary
 	sorts  []*sort
@@ -41,7 +42,7 @@ type Class struct {
 	Doubtful  bool           // true if no arguments are known that give exactly these names
 	supposed  bool           // whether the tool might not exist
 	lacking   string         // an argument of the calls that is missing from the tool's schema, if any
-	labels    []naming.Label // first the policy's labels, then those added by nets' own maps, then patterns that match a label
+	labels    []naming.Label // names of the calls: first those given by the policy, then those given by nets' own maps, then patterns that match any of these names
 	Effects   []Effect       // effects of the class, at most one per net
 	KnownTo   []int          // indexes of the nets that are certain to list the calls, not counting nets that only observe them; if empty, "default: deny" refuses the calls
 	Waits     bool           // whether the class is not a call but the passage of time until a timed transition fires

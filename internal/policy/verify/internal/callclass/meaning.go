@@ -8,7 +8,7 @@ import (
 	"github.com/petrigate/petrigate/internal/list"
 )
 
-// meaning returns the [Meaning] that a call with the given names has in n.
+// meaning returns the [Meaning], or effect, of a call with the given names in n.
 func (n *Net) meaning(ls []naming.Label) Meaning {
 	var e Meaning
 	spared := n.listing.Spared(ls)
@@ -40,8 +40,9 @@ func allows(p gate.Phase, ls []naming.Label) bool {
 	return slices.ContainsFunc(p.Tools, func(t gate.Tool) bool { return naming.Exempts(&t, ls) })
 }
 
-// separateSpoilers returns an [Ask] for the given [gate.Asked]. It moves the transitions with
-// [gate.Transition.Spoils] from Transitions to Spoilers.
+// separateSpoilers converts a, the transitions for one name of a call, to an [Ask]. It moves
+// transitions that keep other calls from counting toward requirements (see
+// [gate.Transition.Spoils]) to a separate list, Spoilers.
 func (n *Net) separateSpoilers(a gate.Asked) Ask {
 	spoils := func(t int) bool { return n.Info.Transitions[t].Spoils }
 	if !slices.ContainsFunc(a.Transitions, spoils) {

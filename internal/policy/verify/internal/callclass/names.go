@@ -38,7 +38,7 @@ func (b *vocabulary) synthesizeTools(also map[string][]gate.Name) bool {
 	}
 	for _, f := range fresh {
 		if i := strings.IndexByte(f.text, '.'); i > 0 && i < len(f.text)-1 {
-			fresh := taken[f.text[:i]] && !b.isTool[f.text[:i]] // whether the part before the dot is known only as a label
+			fresh := taken[f.text[:i]] && !b.isTool[f.text[:i]] // whether the part before the dot is a label, but not yet a tool
 			b.addDotted(f.text)                                 // treat the name as though a rule listed it
 			if fresh {
 				b.supposed[f.text[:i]] = true
@@ -75,8 +75,9 @@ func (b *vocabulary) synthesizeTools(also map[string][]gate.Name) bool {
 	return true
 }
 
-// supposeMatched adds tools that might exist under the names of labels. It skips a label if no
-// pattern matches it, or if exactly the same patterns match a tool or a name in fresh.
+// supposeMatched adds tools that might exist with the same name as a label. It skips a label if no
+// pattern matches it. It also skips a label if the patterns that match it are the same as for some
+// tool or for some name in fresh, the names synthesized so far.
 func (b *vocabulary) supposeMatched(v *synthesis, fresh []synthName) {
 	met := make(map[string]bool)
 	for _, f := range fresh {
@@ -107,9 +108,9 @@ func (b *vocabulary) taken() map[string]bool {
 	return taken
 }
 
-// synthesizeBases adds tools that patterns distinguish only by their actions. It omits tools that
-// patterns treat like one in unnamed, the tools that were synthesized earlier. complete is false if
-// some tools might be missing.
+// synthesizeBases adds tools that differ only in the patterns that can match their actions. It
+// omits a tool if patterns treat it in the same way as one in unnamed, the tools that were
+// synthesized earlier. complete is false if some tools might be missing.
 func (b *vocabulary) synthesizeBases(v synthesis, unnamed []string) (complete bool) {
 	v.distinguish = func(at []uint64) string {
 		after := v.step(at, '.')

@@ -12,7 +12,7 @@ import (
 type policyNaming struct {
 	naming.Naming
 	maps   []*mapping
-	others map[string]bool // for each alias of a known tool, whether it contains a dot; the success of an action with this name does not count toward requirements
+	others map[string]bool // for each alias of a known tool, whether the alias contains a dot; if it is also the name of an action, the success of this action does not count toward requirements
 }
 
 // newNaming collects the names that rules and assertions use, and numbers the patterns. extra holds
@@ -66,7 +66,7 @@ type value struct {
 	weak  bool     // whether the content is something other than a string, such as a list
 	texts []string // strings to match against map statements: the string itself, or the scalars in the content, followed by all of them joined by spaces if there are several; nil for an abstract value
 	hits  []hit    // the map statements that match the value; always set for an abstract value
-	like  string   // for an abstract value that stands for an action, an action that the same name patterns match
+	like  string   // if set, the value stands for an unknown action that matches the same name patterns as this one
 }
 
 // A hit records that a map statement matches a value, and so gives a label to the call. weak is set
@@ -168,7 +168,8 @@ func mappedNames(maps []*mapping, f *form) []naming.Label {
 	return ls
 }
 
-// otherReader reports whether the form sets a field, other than the given one, that a reader reads.
+// otherReader reports whether a call of form f has a field, other than the given one, that some map
+// statement parses with a reader, for example as a shell script.
 func (f *form) otherReader(maps []*mapping, field string) bool {
 	return field != "" && slices.ContainsFunc(maps, func(m *mapping) bool {
 		return m.Reader != nil && m.Field != "" && m.Field != field && m.appliesTo(f.tools) && f.value(m.Field) != nil

@@ -19,7 +19,7 @@ type Net struct {
 	Index int
 	Place map[string]int // indexes of the places, by name
 	Trans []petri.Transition
-	Adds  []bool // for each transition, whether the net blocks calls with a weak name instead of firing it; see [gate.Transition.WeakProgress]
+	Adds  []bool // for each transition, whether the net blocks a call, instead of firing the transition, if the call's name is weak and thus can only restrict the call; see [gate.Transition.WeakProgress]
 	Dead  []bool // for each transition, whether it is dead and can thus never fire
 
 	crossed bool // whether two fields of the key are compared with each other; see [Enumerator.Crossed]
@@ -30,7 +30,8 @@ type Net struct {
 	key      []byte
 }
 
-// NewNet returns the Net for info. index is the position of the net in the policy.
+// NewNet prepares the net that info describes for the enumeration of calls. index is the position
+// of the net in the policy.
 func NewNet(info gate.NetInfo, index int) *Net {
 	n := &Net{Info: info, Index: index, Place: make(map[string]int), Meanings: new(Numbers[Meaning])}
 	for i, p := range info.Places {

@@ -12,9 +12,10 @@ import (
 // To replay a run in the gate, these calls need concrete values. They get numbered values, chosen
 // so that the gate admits the run.
 
-// TracksFirst reports whether the first argument field of each [sort] has the tracked value in
-// calls of class s. It skips fields that the calls lack, and the sorts of the fields in chosen.
-// Searches can be limited to such classes, because any value can be chosen as the tracked one.
+// TracksFirst reports whether calls of class s have the tracked value in the first argument field
+// of each [sort], a set of comparable fields. It skips fields that the calls lack, and sorts that
+// contain a field in chosen. Searches can be limited to such classes, because any value can be
+// chosen as the tracked one.
 func (s *Class) TracksFirst(chosen ...gate.Field) bool {
 	var seen []int
 	for _, f := range chosen {
@@ -89,9 +90,9 @@ func (s *Class) same(sort int) bool {
 	return slices.ContainsFunc(s.Data, func(d Datum) bool { return d.sort == sort && d.Has == Same && !d.Field.Result })
 }
 
-// ClassUnder returns the class of the same calls after to.RenewTracked has replaced tracked values.
-// Fields with a replaced value count as untracked, and fields of the call's result as absent.
-// ClassUnder returns nil if no such class is known.
+// ClassUnder returns the class that calls of class s have after [Class.RenewTracked], called for
+// the class to, has replaced tracked values. Fields with a replaced value then count as untracked,
+// and fields of the call's result as absent. ClassUnder returns nil if no such class is known.
 func (s *Class) ClassUnder(to *Class) *Class {
 	if len(s.Data) == 0 {
 		return s

@@ -46,8 +46,8 @@ func (b *fieldTable) sourceOf(f gate.Field) string {
 	return ""
 }
 
-// mayMatchMap reports whether giving the field this value could make a map statement match for a
-// field that the form does not set.
+// mayMatchMap reports whether setting a field to the given value might make an additional map
+// statement match. It considers only map statements for fields that have no content yet.
 func (w *recipe) mayMatchMap(field string, l literal) bool {
 	var text string
 	if json.Unmarshal([]byte(l), &text) != nil {
@@ -59,7 +59,7 @@ func (w *recipe) mayMatchMap(field string, l literal) bool {
 	})
 }
 
-// mustLack reports whether keys must be unable to read the given argument.
+// mustLack reports whether keys must find no value in the given argument.
 func (p presences) mustLack(field string) bool {
 	return slices.ContainsFunc(p, func(d Datum) bool { return d.Has == Lacks && !d.Field.Result && d.Field.Path == field })
 }
@@ -76,8 +76,8 @@ func (p presences) setsLacking(members map[string]any) bool {
 	})
 }
 
-// permitsLack reports whether the form gives no string value to any field that data marks as
-// [Lacks].
+// permitsLack reports whether the form contains no string in the fields that data marks as [Lacks].
+// Keys must find no value in these fields, but could read a string.
 func (f *form) permitsLack(data []Datum) bool {
 	return !slices.ContainsFunc(data, func(d Datum) bool {
 		v := f.value(d.Field.Path)

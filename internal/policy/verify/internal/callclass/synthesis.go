@@ -63,8 +63,8 @@ func Synthesize(patterns, prefixes []string, taken map[string]bool) (names []str
 }
 
 // search returns a name for each combination of patterns that it finds, avoiding taken names. It
-// visits each state of the automata at most twice, plus the number of times that passes contains
-// for the state. With the counts of passCounts, taken names do not use up the visits. sets is the
+// visits each state of the automata at most twice, plus the number that passes contains for the
+// state. If passes is the result of passCounts, taken names do not use up the visits. sets is the
 // number of combinations found, including those with only taken names. complete is false if the
 // search ended early.
 func (v *synthesis) search(passes map[string]int) (names []synthName, sets int, complete bool) {
@@ -260,8 +260,8 @@ func stateKey(at []uint64) string {
 	return string(b)
 }
 
-// isJoint reports whether several of the names together match exactly the patterns that the first
-// argument matches.
+// isJoint reports whether each pattern that matches a also matches a simpler name in names: one
+// that some, but not all, of a's patterns match, and no other patterns.
 func isJoint(a synthName, names []synthName) bool {
 	union := bytes.Repeat([]byte{'0'}, len(a.set))
 	for _, n := range names {

@@ -16,9 +16,9 @@ func (s *Class) Values() Values {
 	return s.of.fixed
 }
 
-// HasValues reports whether the known arguments of class s have the values v in all fields that
-// must have the tracked value. If not, a call with the values v might be impossible, because map
-// statements can match one value but not another.
+// HasValues reports whether the arguments that are known for class s contain the values v wherever
+// a field must have the tracked value. If not, a call with the values v might be impossible,
+// because map statements can match one value but not another.
 func (s *Class) HasValues(v Values) bool {
 	return s.of == nil || !slices.ContainsFunc(s.Data, func(d Datum) bool {
 		return d.Has == Same && s.of.b.literal(v, &d) != s.of.b.literal(s.of.fixed, &d)
@@ -177,7 +177,7 @@ func (w *recipe) complete(o object, v Values, expressions []Datum) (args string,
 }
 
 // CommonValues looks for key values that calls of all the classes can have. If it finds no such
-// values, some classes cannot have the values that it returns; see [Class.Takes].
+// values, it returns values that some classes cannot have. Use [Class.Takes] to check.
 func CommonValues(classes []*Class) Values {
 	all := Values{same: make(map[int]literal)}
 	for _, s := range classes {

@@ -63,8 +63,9 @@ func (n *Net) reachableAlone() (locals []int, ok bool) {
 }
 
 // unspoiledAlone is like [Net.reachableAlone], but omits states where a call in flight keeps other
-// calls from counting toward requirements (see [gate.Transition.Spoils]). The attractor does not
-// need these states, because the call in flight can always succeed before the next call begins.
+// calls from counting toward requirements (see [gate.Transition.Spoils]). Such states never prevent
+// a call from being always possible (see [attractor]), because the call in flight can always
+// succeed before the next call begins.
 func (n *Net) unspoiledAlone() (locals []int, ok bool) {
 	locals, ok = n.reachableAlone()
 	return slices.DeleteFunc(slices.Clone(locals), func(l int) bool { return n.locals.List[l].spoiled }), ok
@@ -107,8 +108,8 @@ func (n *Net) exploreAlone() (locals []int, ok bool) {
 	return locals, true
 }
 
-// Limits on the number of states examined to find an attractor: maxLocals in a single net, and
-// maxJoint in several nets together.
+// Limits on the number of states examined to find the calls that are always possible (see
+// [attractor]): maxLocals in a single net, and maxJoint in several nets together.
 const (
 	maxLocals = 200
 	maxJoint  = 2000

@@ -64,10 +64,10 @@ func (a *attractor) inNextLayer(s *callclass.Class) (prep map[int]bool, ok bool)
 	return prep, true
 }
 
-// connectedNets divides the nets in strict into those that must be examined together with the first
-// one, and the rest. Two nets are connected if a helper affects both. A helper is a class in the
-// attractor, or the passage of time, whose preparation changes no net in strict. connectedNets also
-// returns the helpers of the selected nets.
+// connectedNets divides strict, the nets that can refuse a call, into those that must be examined
+// together with the first one, and the rest. Two nets are connected if a helper affects both. A
+// helper is a call that is always possible, or the passage of time, whose preparation changes no
+// net in strict. connectedNets also returns the helpers of the selected nets.
 func (a *attractor) connectedNets(strict []callclass.Effect) (nets []callclass.Effect, helpers []int, rest []callclass.Effect) {
 	m := a.model
 	nets, rest = strict[:1:1], slices.Clone(strict[1:])

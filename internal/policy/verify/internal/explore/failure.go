@@ -78,9 +78,9 @@ func (s *Space) failureLocks(g *Goal) (found []edge, open bool) {
 	return found, open
 }
 
-// failRest returns the run ms with additional failures before its last move, which takes edge e.
-// Calls in flight that the state before e does not list must fail, because they could still succeed
-// otherwise.
+// failRest adds failures to the run ms before its last move, which takes edge e. The run can have
+// more calls in flight than the state where e begins. These additional calls must fail, because
+// they could still succeed otherwise.
 func (s *Space) failRest(ms []Move, e edge) []Move {
 	last := ms[len(ms)-1]
 	ms = slices.Clone(ms[:len(ms)-1])

@@ -6,7 +6,7 @@ import "github.com/petrigate/petrigate/internal/policy/verify/internal/callclass
 type Goal struct {
 	Matches func(*callclass.Class) bool             // reports whether calls of the class meet the goal, at least in some states
 	ok      func(s *Space, k int32, class int) bool // reports whether a call of the class meets the goal in state k
-	values  bool                                    // whether calls with untracked key values can also meet the goal, although ok rejects them
+	values  bool                                    // whether calls with untracked key values can meet the goal, too; ok does not accept such calls
 	one     bool                                    // whether only calls with the tracked value meet the goal
 	excused func(s *Space, k int32) bool            // reports whether a run may stop in state k without reaching the goal; may be nil
 }
@@ -102,9 +102,10 @@ func (s *Space) rebuildPaths(avoid func(*callclass.Class) bool) {
 	}
 }
 
-// BlockingNets looks for a call that would lead from a state where good is false to the goal or to
-// a state where good is true, unless nets outside the view refuse the call. It returns the smallest
-// set of nets that might refuse such a call, or nil if it finds no such call.
+// BlockingNets looks for a call that, unless nets outside the view refuse it, helps to reach the
+// goal: it starts in a state where good is false, and meets the goal or leads to a state where good
+// is true. BlockingNets returns the smallest set of nets that might refuse such a call, or nil if
+// it finds no such call.
 func (s *Space) BlockingNets(g *Goal, good []bool) []int {
 	var least []int
 	for i := range good {

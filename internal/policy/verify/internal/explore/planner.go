@@ -143,7 +143,7 @@ func (p *planner) stubbornSet(state []int) []int {
 	return enabled
 }
 
-// addSoleHelpers calls the given function for the nets whose state might have to change until
+// addSoleHelpers calls the given function for the nets whose state might have to change until net
 // p.sole is the only obstacle to a wanted call. If another net blocks such a call, it passes only
 // that net. Otherwise, it passes all nets that the call affects.
 func (p *planner) addSoleHelpers(state []int, concerning func(net int)) {

@@ -115,9 +115,10 @@ func (x *relaxedNet) step(state int) {
 }
 
 // add records that the net can reach the given state, that a call with the given [holding] can be
-// in flight, and that the observers in killed can stop waiting at the same event. It also records
-// the consequences: the state after the end of all calls that keep other calls from counting toward
-// a requirement, and each known holding without the observers that stop waiting.
+// in flight, and that all observers in killed, transitions that wait for a call to succeed, can
+// stop waiting at once. It also records the consequences: the state after the end of all calls that
+// keep other calls from counting toward a requirement, and each known holding without the observers
+// that stop waiting.
 func (x *relaxedNet) add(state, hold int, killed uint64) {
 	before := x.size()
 	x.states = list.Add(x.states, state, x.unspoil(state))

@@ -24,7 +24,7 @@ type run struct {
 // An admittedCall is a call that was admitted in a run, whether or not it has ended.
 type admittedCall struct {
 	class *callclass.Class
-	holds []callclass.Effect // for each affected net, the index of the call's [holding], stored in the field Meaning
+	holds []callclass.Effect // for each affected net, the index of the call's [holding] in that net, stored in the field Meaning instead of a meaning
 	ended bool
 	stays bool // whether the run treats the call as one that never ends
 

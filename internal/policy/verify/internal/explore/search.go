@@ -239,8 +239,8 @@ func (s *Space) extendTo(ms []Move, accept func([]Move) bool) ([]Move, bool) {
 	return nil, false
 }
 
-// mergeRepeats shortens ms by merging calls into the repeated call that they directly follow. The
-// merged calls have the same class as that call and never end.
+// mergeRepeats shortens the run ms. If calls of the same class directly follow a repeated call and
+// never end, mergeRepeats counts them as further repetitions of this call.
 func mergeRepeats(ms []Move) []Move {
 	at := slices.IndexFunc(ms, func(mv Move) bool { return mv.Times > 0 })
 	if at < 0 {

@@ -415,9 +415,9 @@ func (s *Space) end(k int32, id uint32, kind eventKind) {
 	by := event{kind: kind, arg: id}
 	opens := s.opens(k)
 	i, alike := find(opens, id)
-	// If the listed calls of type id stand for any number of calls, the list can stay the same
-	// after one of them succeeds. The state with one call fewer is visited, too. After a success,
-	// it is left out if t.many is set, unless the end of the last such call lets other calls count
+	// If the listed calls of type id stand for any number of calls, one of them can succeed without
+	// changing the list. The state with one call fewer must be visited, too. This is unnecessary
+	// after a success if t.many is set, unless the end of the last such call lets other calls count
 	// toward requirements again.
 	if kind == succeeds && t.isSaturated(alike) {
 		s.visitEnd(k, opens, killed, rest, by)

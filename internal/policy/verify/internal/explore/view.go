@@ -95,8 +95,9 @@ func (m *Model) view(nets []int, o ViewOptions) *view {
 	return v
 }
 
-// noteBeyond updates c.sure and c.beyond for s, one of the classes that c represents. It does
-// nothing unless o.Beyond is set and calls of class s are known to be possible.
+// noteBeyond records in c the nets outside the view that can refuse calls of class s, one of the
+// classes that c represents. It keeps the smallest such set. It does nothing unless o.Beyond is set
+// and calls of class s are known to be possible.
 func (c *class) noteBeyond(v *view, s *callclass.Class, o ViewOptions) {
 	if !o.Beyond || uncertain(s) {
 		return
