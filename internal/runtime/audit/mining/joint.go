@@ -22,10 +22,11 @@ func (m *Miner) jointCandidates(candidates []*candidate, tried int) (all []*cand
 				if c.first == d.first || c.then == d.then {
 					continue
 				}
-				if d.first < c.first {
-					c, d = d, c
+				one, two := c, d
+				if two.first < one.first {
+					one, two = two, one
 				}
-				all = append(all, &candidate{pair: p, alt: -1, first: c.first + joined + d.first, then: c.then + joined + d.then, parts: []*candidate{c, d}})
+				all = append(all, &candidate{pair: p, alt: -1, first: one.first + joined + two.first, then: one.then + joined + two.then, parts: []*candidate{one, two}})
 			}
 		}
 	}
