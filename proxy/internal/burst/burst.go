@@ -90,7 +90,8 @@ func (b *Burst) Flush() { b.run(true) }
 // End ends the burst and runs the held-back steps.
 func (b *Burst) End() { b.run(false) }
 
-// run runs the held-back steps. It ends the burst unless active is true.
+// run runs the held-back steps. The argument active determines whether the burst continues
+// afterwards.
 func (b *Burst) run(active bool) {
 	b.mu.Lock()
 	steps := b.steps

@@ -27,8 +27,9 @@ func (c *Call) refuse(r *admission.Refused) {
 	c.answer(refusal{r})
 }
 
-// isOver reports whether another process has ended the client's session. stateGone reports whether
-// the session whose nets decide on the call has ended; it may be a different session.
+// isOver reports whether another process has ended the session of the client's connection.
+// stateGone is true if the session whose nets decide on the call is known to have ended. If that is
+// the same session, isOver does not read the database.
 func (c *Call) isOver(stateGone bool) bool {
 	own := c.Client.Session
 	if own.About == nil || own.By != "connection" {

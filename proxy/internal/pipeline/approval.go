@@ -91,8 +91,8 @@ func waitingRefusal(text string, r *approval.Request) refusal {
 }
 
 // refuseDenied records the refusal of a call that was not approved, and returns the response for
-// the client. Unless said is nil, the record also identifies the approval request and the answer,
-// if any.
+// the client. said identifies the approval request and the answer, for the record; if it is nil,
+// the record contains neither.
 func (q *askedCall) refuseDenied(text string, said *admission.Consent) answer {
 	return refusal{q.Admission.Deny(q.Life.Ctx, q.call.admission(), q.asked.Ask, text, said)}
 }

@@ -31,7 +31,7 @@ func (p *Pipeline) forward(c *Call, pass admission.Pass) {
 		return
 	}
 	if inline && c.outbox != nil {
-		c.outbox = nil // not needed: the goroutine that waits for the call reads the notifications itself, and may block while it sends them
+		c.outbox = nil // the waiting goroutine itself reads the notifications, and it may block, so it sends them without a queue
 	}
 	trace, answered := p.Admission.Watch.StartForward(ticket)
 	f.answered = answered
@@ -215,7 +215,7 @@ func (f *inflightCall) end(r upstream.Reply, fromServer bool) {
 // The outcomes of replies that were read in one burst are recorded together.
 func (f *inflightCall) finish(c *Call, r upstream.Reply, together *burst.Burst) {
 	p := c.pipeline
-	open, staged := false, false // whether the outcome will be recorded later, and whether e.Continue closes the request
+	open, staged := false, false // open: the outcome will be recorded later; staged: e.Continue, not this function, closes the request
 	defer func() {
 		if !staged {
 			f.close(open)
@@ -290,10 +290,10 @@ func (p *Pipeline) endOf(ticket *admission.Ticket, o gate.Outcome, result []byte
 	return e
 }
 
-// close closes the request after its outcome has been recorded. If a panic has prevented the
-// recording and the argument open is false, close marks the outcome as unknown. If open is true,
-// the outcome will be recorded later. If the server has replied late, close records the outcome of
-// that reply.
+// close must be called at the end of a request. It lets the proxy exit without waiting for the
+// request, and records the outcome of a reply that arrived late. If the outcome of the call has not
+// been recorded, because of a panic, close marks it as unknown, unless open is true, which means
+// that the outcome will be recorded later.
 func (f *inflightCall) close(open bool) {
 	if !open {
 		f.Call.pipeline.Admission.Abandon(context.Background(), f.ticket)

@@ -71,8 +71,8 @@ func (s callStream) notify(note []byte) {
 }
 
 // close makes the HTTP server close the client's connection after the response. It is called if
-// another goroutine writes the response while the handler is still busy. Otherwise, the client
-// might send its next request on the same connection.
+// another goroutine writes the response while the handler is still busy. Otherwise, the client's
+// next request on this connection would have to wait for the handler.
 func (s callStream) close() {
 	if post, ok := s.call.Stream.(*events.Post); ok {
 		post.ExpectLateAnswer()

@@ -125,7 +125,7 @@ func (p *Pool) awaitEach(ctx context.Context, done func(*Server) <-chan struct{}
 func (p *Pool) AwaitTool(ctx context.Context, exposed string) *Tool {
 	starting, stop := context.WithCancel(ctx)
 	defer stop()
-	go func() { // ends at the latest when AwaitTool returns and cancels the context
+	go func() { // this goroutine ends at the latest when AwaitTool returns and cancels the context
 		defer stop()
 		p.AwaitList(starting)
 	}()

@@ -39,7 +39,7 @@ type Round struct {
 	Ticket   *admission.Ticket `json:"ticket"`
 	Approved *Approved         `json:"approved,omitempty"` // nil if no person was asked
 	Expires  time.Time         `json:"expires"`
-	Subject  string            `json:"subject"` // hash of the call's identity; see [Keeper.Keep]
+	Subject  string            `json:"subject"` // hash of the call's session, method, tool and arguments, which must be the same when the client sends the call again
 }
 
 // Approved describes the params that a person has approved, except for the arguments. When the
@@ -74,9 +74,10 @@ func New(s Store, a *admission.Admission, l *lifetime.Lifetime) *Keeper {
 	return &Keeper{store: s, admission: a, life: l, limit: maxKept}
 }
 
-// Keep stores the round r under the given ID. [Keeper.Take] returns the round only if it is given
-// the same subject. Keep returns [ErrFull] if too many rounds are stored. If several principals
-// share the store, it also returns ErrFull if this principal has too many rounds.
+// Keep stores the round r under the given ID. The subject identifies the call by its session,
+// method, tool and arguments; [Keeper.Take] returns the round only if it is given the same subject.
+// Keep returns [ErrFull] if too many rounds are stored. If several principals share the store, it
+// also returns ErrFull if this principal has too many rounds.
 func (k *Keeper) Keep(id string, subject []byte, several bool, r Round) error {
 	r.Subject = wire.Digest(subject)
 	data, err := json.Marshal(r)
@@ -94,9 +95,9 @@ func (k *Keeper) Keep(id string, subject []byte, several bool, r Round) error {
 	return err
 }
 
-// Take removes and returns the round of the call identified by subject, so that the call can
-// continue. It returns nil if another process has taken the round or the call has already ended.
-// After an error, the round is still stored.
+// Take removes and returns the round with the given ID, so that the call can continue. The subject
+// is the one that was passed to [Keeper.Keep]. Take returns nil if another process has taken the
+// round or the call has already ended. After an error, the round is still stored.
 func (k *Keeper) Take(of admission.Key, id string, subject []byte) (*Round, error) {
 	data, err := k.store.TakeRound(k.life.Ctx, of.Session, id)
 	if err != nil || data == nil {

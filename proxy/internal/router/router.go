@@ -83,8 +83,8 @@ func (r *Router) EndClient(c *session.Client) {
 // endSession ends the session s.
 func (r *Router) endSession(s *session.Session) { r.EndState(s.Key()) }
 
-// EndState ends the session whose state has the key k. The outcomes of calls that are still open
-// can be recorded later.
+// EndState ends the session with the given key, which consists of the session's ID and principal.
+// The outcomes of calls that are still open can be recorded later.
 func (r *Router) EndState(k admission.Key) {
 	if err := r.Admission.Sessions.End(context.Background(), k); err != nil {
 		r.Life.Log.Error("ending a session", "session", k.Session, "error", err)

@@ -54,11 +54,11 @@ const (
 type Round struct {
 	Subject  string    `json:"k"` // hash of the approval key or of the call's identity
 	Approval string    `json:"a,omitempty"`
-	Channel  string    `json:"c,omitempty"` // name of the approval channel that this round uses to ask a person; empty if the round asks no question
+	Channel  string    `json:"c,omitempty"` // approval channel (form or page) that the client must show to its user; empty if the client must show neither
 	Pause    string    `json:"p,omitempty"`
 	State    *string   `json:"s,omitempty"` // the upstream's own requestState
 	Beside   string    `json:"b,omitempty"` // hash of the params, other than the name, the arguments and _meta, that a person has approved; empty if no person was asked
-	Number   int       `json:"n"`           // number of rounds so far
+	Number   int       `json:"n"`           // how often the client has been told to call again, including this time; 0 if it is asked about an approval
 	Expires  time.Time `json:"e"`
 
 	Elsewhere bool `json:"-"` // whether another process has sealed the state

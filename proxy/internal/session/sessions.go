@@ -383,8 +383,8 @@ func (s *Sessions) split(by, what, principal, label string) (*Session, error) {
 
 // OfAgent returns the session whose nets apply to the calls reported by an agent's hooks. If the
 // configuration gives each connection its own session, this is the principal's session with the
-// given name, which consists of the agent's name and its session_id. Otherwise, OfAgent chooses a
-// session of the principal according to the configuration, using the header if necessary.
+// given name, which consists of the agent's name and its session_id. Otherwise, it is the
+// principal's session that [Sessions.Of] chooses for the HTTP headers of the hook's request.
 func (s *Sessions) OfAgent(principal, label string, header http.Header) (*Session, error) {
 	if s.way.By != "" && s.way.By != "connection" {
 		return s.Of(Origin{Principal: principal, Header: header})
