@@ -94,10 +94,10 @@ type Approval struct {
 	PIN      string        // hash of the PIN for approvals through cli, web or url, as printed by petrigate approvals pin; empty means no PIN
 	Verb     string        // command for answering an approval, as shown in the log; empty means petrigate approvals
 
-	// People maps a person's name to the principal of that person's calls, so that people cannot
-	// approve their own calls. It is not used for approvals through elicit, or if Self is set. A
-	// key is either the actor recorded with an answer or the name that the channel has
-	// authenticated.
+	// People lets the proxy reject people's approvals of their own calls. It maps each person's
+	// name to the principal of that person's calls. The name is the one that the channel has
+	// authenticated, or the one that appears in records as the actor. People is not used for
+	// approvals through elicit, or if Self is set.
 	People map[string]string
 
 	// Page returns the URL of an approval's page, for the url channel. If Page is nil or returns

@@ -117,8 +117,8 @@ func (p *sessionView) State(id string) (*gate.State, error) {
 }
 
 // ListSessions is like [Proxy.AllSessions], but omits the nets, because reading the nets of many
-// sessions takes a long time. Unlike AllSessions, it also sets the field Used for sessions in
-// memory.
+// sessions takes a long time. Unlike AllSessions, it always sets Used, the time when a session was
+// last used, even without a database.
 func (p *sessionView) ListSessions() ([]operator.SessionInfo, error) {
 	list, _, err := p.listSessions()
 	return list, err

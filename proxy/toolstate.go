@@ -65,9 +65,10 @@ func toolVerdicts(inForce *gate.Policy, s *gate.State, c gate.Call, where func(g
 }
 
 // dependsOnArguments reports whether the policy's decisions on calls to the tool can depend on the
-// arguments. They can if a map statement applies to the tool (see [gate.Map]), or if a net for the
-// tool has a key or a sum. A map statement for a pattern of tools is ignored if this tool does not
-// accept the argument that the statement reads.
+// arguments. They can if a map statement, which gives names to calls, applies to the tool (see
+// [gate.Map]). They also can if a net for the tool treats each value of a field separately, or
+// limits the sum of a field. A map statement for a pattern of tools is ignored if this tool does
+// not accept the argument that the statement reads.
 func dependsOnArguments(t operator.ToolInfo, policy *gate.Policy, c gate.Call) bool {
 	names := policy.Names(c)
 	mapped := slices.ContainsFunc(policy.Maps(), func(m gate.Map) bool {
@@ -153,8 +154,8 @@ type Offered struct{ view *pool.ToolView }
 // Offered returns the tools that clients can call now.
 func (p *Proxy) Offered() Offered { return Offered{p.pool.Catalogue.Load()} }
 
-// Names returns a call without arguments for each tool, in list order. The fields Tool and Also of
-// a call hold all names of its tool.
+// Names returns the names of all tools, in list order, as one [gate.Call] without arguments for
+// each tool. The fields Tool and Also of the call hold all names of the tool.
 func (o Offered) Names() []gate.Call { return slices.Clone(o.view.Calls) }
 
 // Definition returns a hash of the server's definition of the tool with the given exposed name, or

@@ -8,7 +8,7 @@ import (
 
 func (c *compiler) checkRequire(s *Require) {
 	if n := s.pairs(); n > maxPairs {
-		first := s.Before[maxPairs*len(s.Before)/n] // the name that brings the number of pairs above maxPairs
+		first := s.Before[maxPairs*len(s.Before)/n] // the error points to the first name whose pairs exceed the maximum
 		c.failName(s, first, ManyPairs, "write a pattern, such as git_*, for names that belong together",
 			"the lists form %d pairs, each with its own net; a statement can form at most %d", n, maxPairs)
 		return
@@ -65,8 +65,8 @@ func (c *compiler) warnLocked(s *Require, before Name, own ...Name) {
 }
 
 // checkSince warns if every call to n is also a call to one of the names after "since". Such a call
-// cancels a success that the rule requires. The warning is formatted with n, the name after
-// "since", and the last argument.
+// cancels a success that the rule requires. The warning's format has three verbs: for n, for the
+// name after "since", and for the argument last.
 func (c *compiler) checkSince(s *Require, n Name, format, last string) {
 	for _, spoiler := range s.Since {
 		if c.labels.isOneOf(n, spoiler) {

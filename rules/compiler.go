@@ -55,8 +55,8 @@ func newCompiler(files []*File) *compiler {
 	return c
 }
 
-// Compiled is the result of [Compile]. [gate.NewPolicy] needs only its nets, because each net
-// refers to Labels.
+// Compiled is the result of [Compile]. A caller passes only the nets to [gate.NewPolicy], because
+// each net contains a pointer to Labels.
 type Compiled struct {
 	Nets     []gate.Net   // nets, in statement order
 	Labels   *gate.Labels // names that map statements give to calls, and success conditions; never nil

@@ -95,7 +95,7 @@ const (
 	PatternName    Code = "E030" // a regex is used where a name is expected
 	BadField       Code = "E031" // a field in a key or sum is invalid
 	BadKey         Code = "E032" // the key cannot be used in this rule
-	ManyPairs      Code = "E033" // two long lists form too many pairs
+	ManyPairs      Code = "E033" // the two lists of a requirement are too long: each pair of their names needs a net
 )
 
 // Warning codes.

@@ -60,7 +60,8 @@ func (c *compiler) requireNets(s *Require) (nets []gate.Net) {
 }
 
 // pairs returns the number of pairs of a required call and a call that must wait, for comparison
-// with [maxPairs]. It returns 0 if the number of nets cannot exceed the number of names.
+// with [maxPairs]. It returns 0 if the rule needs at most one net per name: if a list has only one
+// name, or if any one of the required calls is enough.
 func (s *Require) pairs() int {
 	if s.Or || len(s.First) < 2 || len(s.Before) < 2 {
 		return 0

@@ -80,7 +80,8 @@ func (p *parser) appendName(names []Name, t token, noun, form string) []Name {
 }
 
 // isRepeated reports whether the current list already contains the given entry, and records the
-// entry in p.seen. If p.seen is nil, isRepeated returns false and records nothing.
+// entry in p.seen. If p.seen is nil, because the list was empty until now, isRepeated returns false
+// and records nothing.
 func (p *parser) isRepeated(text string) bool {
 	again := p.seen[text]
 	if p.seen != nil {

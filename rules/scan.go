@@ -115,8 +115,9 @@ func (s *scanner) skip(off int) int {
 	return off
 }
 
-// contentEnd returns the offset to report for a word that is missing at the given offset. If
-// separators precede this offset, the result is the offset after the first of them.
+// contentEnd returns the offset where an error reports that a word is missing before the given
+// offset. This is right after the previous word or, if separators follow that word, after the first
+// of them.
 func (s *scanner) contentEnd(off int) int {
 	end := len(strings.TrimRightFunc(s.text[:off], isSeparator))
 	if end < off {
@@ -245,7 +246,7 @@ func (s *scanner) column(off int) int {
 	return m.runes + utf8.RuneCountInString(s.text[min(m.off, off):off]) + 1
 }
 
-// mark computes s.marks, which speed up the conversion of offsets to columns.
+// mark sets s.marks, the rune counts that [scanner.column] uses.
 func (s *scanner) mark() {
 	runes := 0
 	for i := range s.text {

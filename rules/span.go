@@ -30,11 +30,11 @@ type spanRow struct {
 	window time.Duration // length of a time span
 }
 
-// spans describes each span. A new span needs a row here, a constant above, and a keyword in the
-// grammar in doc.go and in the editors' grammars (folder editors). A new time span also needs a row
-// in internal/text, because package gate formats periods but does not import this package. Any
-// other new span needs its own kind of net in limitNet. Tests find any missing row. Time spans are
-// sorted by length.
+// spans describes each span. Time spans are sorted by length. A new span needs a row here, a
+// constant above, and a keyword in the grammar in doc.go and in the editors' grammars (folder
+// editors). A new time span also needs a row in internal/text, which formats periods for package
+// gate. For any other new span, limitNet must build its own kind of net. Tests find any missing
+// row.
 var spans = [...]spanRow{
 	Session: {word: "session"},
 	User:    {word: "user"},

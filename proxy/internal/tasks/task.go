@@ -60,7 +60,7 @@ type taskInput struct {
 type Origin struct {
 	Session *session.Session
 	State   *session.Session // session whose nets allowed the call
-	Tool    string           // canonical name of the tool
+	Tool    string           // name of the tool in rules, of the form upstream.tool
 	Since   time.Time
 	Client  *session.Client
 	Peer    session.Peer

@@ -84,8 +84,8 @@ func (u *Upstream) State() conn.State {
 	return u.state
 }
 
-// Rev returns the family of the server's protocol revision, or [rev.Rev2025] if the revision is
-// unknown.
+// Rev returns [rev.Rev2025] or [rev.Rev2026], depending on the server's protocol revision. It
+// returns Rev2025 if the revision is unknown.
 func (u *Upstream) Rev() *rev.Rev {
 	u.mu.Lock()
 	defer u.mu.Unlock()
@@ -140,7 +140,7 @@ func (u *Upstream) Notify(method string, params []byte) {
 func (u *Upstream) unavailable() error {
 	s := u.State()
 	err := fmt.Errorf("%s is %s", u.host.Config.Name, s.Phase)
-	if s.Err != nil { // Err can be nil, for example while the connection is being replaced
+	if s.Err != nil { // nil if nothing has failed, for example while the connection is being replaced
 		err = fmt.Errorf("%w: %w", err, s.Err)
 	}
 	return conn.NotSent(err)

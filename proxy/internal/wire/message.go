@@ -327,7 +327,8 @@ var fieldKeys = [...]string{
 	fieldResponses: "inputResponses", fieldState: "requestState",
 }
 
-// fieldOf returns the constant for the given key, or 0 if the key is unknown.
+// fieldOf returns the fieldName of a key, such as fieldTool for "name". For a key without a
+// fieldName, it returns 0.
 func fieldOf(key []byte) fieldName {
 	for name, k := range fieldKeys {
 		if k == string(key) && name != 0 {

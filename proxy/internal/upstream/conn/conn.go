@@ -65,7 +65,7 @@ type Session struct {
 	Version string
 }
 
-// Rev returns the family of the negotiated protocol revision.
+// Rev returns [rev.Rev2025] or [rev.Rev2026], depending on the negotiated protocol revision.
 func (s *Session) Rev() *rev.Rev { return rev.Of(s.Version) }
 
 // A Request is a JSON-RPC request to an upstream.

@@ -66,7 +66,7 @@ func (d *Dispatcher) Dispatch(data []byte, kept bool) error {
 	return err
 }
 
-// flush finishes the work on earlier replies, which a [Burst] may have postponed.
+// flush handles the earlier replies that a [Burst] has postponed, if any.
 func (d *Dispatcher) flush() {
 	if b := d.Host.Options.Burst; b != nil {
 		b.Flush()
@@ -107,7 +107,7 @@ func (d *Dispatcher) Notification(m wire.Message) {
 	case "notifications/progress":
 		if x := d.Pending.Progressing(m.Params); x != nil && x.Notify(m.Method, m.Params) {
 			return
-		} // a token that belongs to no open request may belong to a task
+		} // the Host gets a notification with any other token, because the token may belong to a task
 	}
 	d.Host.Heard(m.Method, m.Params)
 }

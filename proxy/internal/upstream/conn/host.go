@@ -78,7 +78,8 @@ type Options struct {
 	// not be restarted for a new handshake. If Busy is nil, the server is never considered busy.
 	Busy func() bool
 
-	// Burst, if not nil, combines the work on messages that arrive together from a child process.
+	// Burst, if not nil, groups messages that arrive together from a child process, so that one
+	// write to disk or to the client can serve all of them.
 	Burst Burst
 
 	// Watchdog, if not nil, kills all child processes that are still running when this process
@@ -90,11 +91,12 @@ type Options struct {
 	ConnectTimeout time.Duration
 }
 
-// A Burst combines the work on messages that arrive together. Begin is called before a group of
-// such messages, and End after it.
+// A Burst groups messages that arrive together, so that one write to disk or to the client can
+// serve all of them. Begin is called before such a group, and End after it. Replies can be
+// postponed until End.
 type Burst interface {
 	Begin()
-	Flush() // finishes the work on earlier replies; called before any other kind of message is handled
+	Flush() // handles the postponed replies; called before a request or a notification is handled, to preserve the order of messages
 	End()
 }
 
@@ -111,9 +113,9 @@ type Host struct {
 	Words outputLines  // last lines of the child's output
 	Work  wait.Group   // goroutines that may outlive a connection
 
-	Acked chan int64 // receives the IDs of acknowledged subscriptions; 0 stands for an unknown ID
+	Acked chan int64 // carries the ID of each subscription that the server has acknowledged; 0 if the acknowledgment lacks the ID
 
-	Rev func() *rev.Rev // returns the family of the server's protocol revision, or [rev.Rev2025] if the revision is unknown
+	Rev func() *rev.Rev // returns [rev.Rev2025] or [rev.Rev2026], depending on the server's protocol revision; Rev2025 if it is unknown
 
 	// Renew repeats the handshake over the connection c. It is called when the server no longer
 	// knows the session or when more client capabilities must be declared.
@@ -148,7 +150,7 @@ func (h *Host) Heard(method string, params []byte) {
 func acknowledged(params []byte) int64 {
 	id, _ := rawjson.MemberAt(params, "_meta", "io.modelcontextprotocol/subscriptionId")
 	n, err := strconv.ParseInt(string(id), 10, 64)
-	if err != nil { // n can be nonzero after an error
+	if err != nil { // n is nonzero if the ID is a number out of range
 		return 0
 	}
 	return n
@@ -202,7 +204,7 @@ type Introduction struct {
 	Around          json.RawMessage // object with all other members; nil if too large
 }
 
-// Rev returns the family of the server's protocol revision.
+// Rev returns [rev.Rev2025] or [rev.Rev2026], depending on the server's protocol revision.
 func (i Introduction) Rev() *rev.Rev { return rev.Of(i.ProtocolVersion) }
 
 const (

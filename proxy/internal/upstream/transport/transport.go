@@ -41,9 +41,9 @@ type DirectTransport struct {
 	idle []*directConn // idle connections, most recently used last
 }
 
-// RoundTrip sends the request, or leaves it to Other. It never retries a request that it sends
-// itself. Before it writes such a request to an idle connection, it checks whether the server has
-// closed the connection.
+// RoundTrip sends the request, or passes it to Other, a net/http transport. It never retries a
+// request that it sends itself. Before it writes such a request to an idle connection, it checks
+// whether the server has closed the connection.
 func (t *DirectTransport) RoundTrip(request *http.Request) (*http.Response, error) {
 	if !t.canServe(request) {
 		return t.Other.RoundTrip(request)
