@@ -79,7 +79,7 @@ type Delta struct {
 	Answered uint64    // number of a call that no longer waits for an answer
 	Spent    uint64    // number of a used grant
 	Opened   *OpenCall // a call that was admitted or whose record has changed
-	Closed   uint64    // number of a call that succeeded, failed or was merged into Opened
+	Closed   uint64    // number of a call that succeeded or failed, or that was merged into the call in Opened
 	Would    Kind      // kind of refusal that nets in shadow mode would have caused; empty if none
 	Tools    []Call    // new list of tools that can be called; nil means unchanged
 	Near     []Near    // near misses (see [Near]); an entry without a reason removes a near miss
@@ -255,7 +255,8 @@ func (s *State) storeNear(n *Near) {
 	s.Near = kept[max(0, len(kept)-maxNear):]
 }
 
-// wait records that the last net in c.Nets waits for the call in its state for the given key value.
+// wait records that the last net in c.Nets waits for the call to end. The net waits in its state
+// for the given key value.
 func (c *OpenCall) wait(key string) {
 	for len(c.Keys) < len(c.Nets)-1 {
 		c.Keys = append(c.Keys, "")

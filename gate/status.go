@@ -48,8 +48,8 @@ type ValueState struct {
 	Spoilers []InFlight
 }
 
-// InFlight describes a transition that waits for a call to end. This is a deferred transition, or
-// one with [Transition.Spoils].
+// InFlight describes a transition that waits for a call to end. The transition is either deferred
+// or has [Transition.Spoils].
 type InFlight struct {
 	Transition string
 	Call       uint64
@@ -247,9 +247,9 @@ func (n *net) canFire(data *NetData) []bool {
 }
 
 // Left returns how many more calls the verdict's transition allows before its tokens are used up.
-// Tokens that will be returned later are not counted. ok is false unless the transition belongs to
-// a limit that uses up tokens. A limit on a sum, on concurrent calls or on consecutive identical
-// calls does not.
+// It does not count tokens that will be returned later. ok is true only if the transition belongs
+// to a limit that uses up tokens. It is false for limits on sums, concurrent calls and consecutive
+// identical calls.
 func (s *Session) Left(v Verdict) (calls int, ok bool) {
 	s.update(func(state *State) *Delta {
 		calls, ok = s.policy.Left(state, v)

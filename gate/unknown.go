@@ -54,9 +54,9 @@ func (s *State) representative(c *OpenCall) (first *OpenCall) {
 	return first
 }
 
-// sameTool reports whether a and b call the same tool. Only such calls are merged, because one of
-// them then stands for all in [adoption.maySpoil], which depends on the tool but not on the
-// arguments.
+// sameTool reports whether a and b call the same tool. Calls to different tools are never merged,
+// because [adoption.maySpoil] sees only the remaining call, and the result depends on the tool. It
+// does not depend on the arguments.
 func sameTool(a, b *Call) bool {
 	return a.Tool == b.Tool && a.Foreign == b.Foreign && a.Upstream == b.Upstream &&
 		slices.Equal(a.Also, b.Also) && bytes.Equal(a.Annotations, b.Annotations)
@@ -71,8 +71,9 @@ func (s *State) holdsTokens(c *OpenCall) bool {
 	})
 }
 
-// spoilsAllOf reports whether merging c into o preserves the effects of [Transition.Spoils]: in
-// each net state where c keeps other calls from counting, o does so, too.
+// spoilsAllOf reports whether c can be merged into o without losing an effect of
+// [Transition.Spoils]. This requires that o keeps other calls from counting in every net state
+// where c does.
 func (s *State) spoilsAllOf(o, c *OpenCall) bool {
 	return !s.anyState(c, func(n *net, d *NetData) bool {
 		spoils := func(number uint64) bool {

@@ -11,9 +11,9 @@ import (
 	"github.com/petrigate/petrigate/internal/text"
 )
 
-// overfull returns a finding for each net that would store more key values than the policy allows:
-// the finding for the first value over the limit. To make room, it first removes idle key values;
-// see [net.idle].
+// overfull finds the nets that would store more key values than the policy allows. To make room in
+// such a net, it first removes idle key values; see [net.idle]. For each net that is still over the
+// limit, it returns the finding for the first value that does not fit.
 func (j *judgement) overfull(d *Delta) (over []*finding) {
 	grown, freed := 0, -1
 	for i := range j.findings {
@@ -66,11 +66,11 @@ func (j *judgement) dropIdle(d *Delta, f *finding) int {
 	return len(idle)
 }
 
-// idle returns the changes that remove idle key values from the net. It keeps a value if the
-// function keep returns true for it. A key value is idle if its state at time t equals the net's
-// default state (see [NetData]), and thus need not be stored. The argument base is the current
-// default state, which also contains the states for the key values; after is the new default state,
-// used for the comparison.
+// idle returns the changes that remove idle key values from the net. It keeps a value if keep
+// returns true for it. A key value is idle if its state at time t equals the net's default state
+// (see [NetData]), so that it need not be stored. base is the current default state, which also
+// contains the states for the key values. The states are compared with after, the new default
+// state.
 func (n *net) idle(base, after *NetData, t time.Time, keep func(key string) bool) (idle []NetDelta) {
 	if !n.moving && len(n.results) == 0 {
 		return nil

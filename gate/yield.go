@@ -38,7 +38,7 @@ type adviser struct {
 	policy *Policy
 	state  *State
 	tools  []Call // tools that can be called
-	world  world  // enforced if the nets in shadow mode take part as if they blocked calls; acting if they do not take part
+	world  world  // enforced to treat nets in shadow mode as if they blocked calls; acting to ignore them
 	now    time.Time
 
 	contest *precedence.Contest
@@ -141,9 +141,8 @@ func (c *namedCall) canUnblock(f *finding) bool {
 	})
 }
 
-// couldGive reports whether a call to c's tool, with suitable arguments, could have a name in the
-// net n that matches u, a tool listed by n. If how is [Surely], the call must also be certain to
-// have that name.
+// couldGive reports whether suitable arguments could give a call to c's tool a name that matches u,
+// a tool that the net n lists. If how is [Surely], the call must also be certain to have that name.
 func (c *namedCall) couldGive(n *net, u Tool, how Found) bool {
 	if n.Labels != nil {
 		return c.policy.names.CanGive(c.tools, &u, how == Surely)

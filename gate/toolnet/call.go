@@ -10,8 +10,8 @@ type Call struct {
 	ID   string // call ID chosen by the caller, unique among the calls that are in flight or waiting; may be empty
 	Tool string // the tool's physical name, which does not depend on the arguments
 
-	// Foreign reports whether the name in Tool might belong to a different tool. The name then only
-	// restricts the call. It does not match an entry of [Transition.Unless], count toward a
+	// Foreign reports whether Tool might be the name of a different tool. If so, the name can only
+	// restrict the call. It does not match an entry of [Transition.Unless], count toward a
 	// requirement, or make the call known (see [PolicyOptions].Deny).
 	Foreign bool
 
@@ -85,7 +85,7 @@ type Ignored struct {
 	Tool  string // applies to calls that are certain to have this name
 	Field string // argument key
 
-	// Usual reports whether the entry is correct in every policy, because the tool itself defines
-	// the argument as irrelevant. The entry is then not part of a policy's fingerprint.
+	// Usual reports whether the tool itself defines the argument as irrelevant, so that every
+	// policy can ignore it. Such an entry does not change a policy's fingerprint.
 	Usual bool `json:"-"`
 }

@@ -8,11 +8,10 @@ import (
 	"github.com/petrigate/petrigate/internal/jsonpath"
 )
 
-// Check returns the errors in the net, such as references to unknown places and mutually exclusive
-// options, in a fixed order. If it finds no such errors, Check analyzes the net's behavior. It
-// reports an error if, from the initial marking, the structural transitions (which fire by
-// themselves) do not stop firing. Otherwise, it reports the unbounded places that it finds, unless
-// AllowUnbounded is set.
+// Check returns the errors in the net in a fixed order, such as unknown places and options that
+// exclude each other. If there are no such errors, Check explores the net's behavior. It reports an
+// error if the structural transitions, which fire by themselves, never stop firing from the initial
+// marking. Otherwise, it reports the unbounded places that it finds, unless AllowUnbounded is set.
 func (n *Net) Check() ErrorList {
 	c := &checker{net: n, places: make(map[string]bool, len(n.Places))}
 	if n.Name == "" {

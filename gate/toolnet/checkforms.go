@@ -22,8 +22,8 @@ func (c *checker) spoiler(t *Transition) {
 }
 
 // unreachable reports an error if a deferred transition takes tokens from a place that t, a
-// transition with Spoils, is meant to empty. If t fires while a call in flight holds these tokens,
-// they return to the place if the call fails.
+// transition with Spoils, should empty. While a call is in flight, t cannot remove the tokens that
+// the call has taken. If the call then fails, they return to the place.
 func (c *checker) unreachable(t *Transition) {
 	taken := func(place string) bool {
 		return slices.Contains(t.Inputs, place) && !slices.Contains(t.Outputs, place)
@@ -53,8 +53,8 @@ func (c *checker) approvals(t *Transition) {
 	}
 }
 
-// sum reports an error if the field of the net's sum is invalid, is not an argument, or can have
-// several values. It also reports a maximum or a refund period that is too small.
+// sum checks the net's sum. It reports a field that is invalid, that is not an argument, or that
+// can have several values. It also reports a maximum or a refund period that is too small.
 func (c *checker) sum() {
 	s := c.net.Sum
 	if s == nil {

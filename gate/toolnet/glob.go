@@ -6,7 +6,7 @@ import "unicode/utf8"
 // sequence of characters, and ? matches a single character. On a mismatch, MatchGlob backtracks
 // only to the last star, so its cost is at most len(pattern)*len(s).
 func MatchGlob(pattern, s string) bool {
-	star, mark := -1, 0 // position in pattern of the latest * reached, and the end of its match in s
+	star, mark := -1, 0 // index in pattern of the last * reached, and the end in s of the part that this * matches
 	p, i := 0, 0
 	for i < len(s) {
 		_, size := utf8.DecodeRuneInString(s[i:])

@@ -65,8 +65,8 @@ func (c *checker) key(t *Transition, size int) {
 }
 
 // results reports an error if two transitions read key values from the results of the same tool. A
-// call must count only for the first of them that is enabled. This can depend on the key value,
-// which is not known until the call has ended, so the gate could not always tell which one to
+// call counts only for the first enabled transition. Which one is enabled can depend on the key
+// value, but the gate does not know the value until the call has ended, so it could not always
 // choose.
 func (c *checker) results() {
 	reads := func(f Field) bool { return f.Result }

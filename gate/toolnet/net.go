@@ -212,14 +212,14 @@ type Tool struct {
 
 	// Except is a name that the pattern of a Glob does not match. If a call is certain to have this
 	// name, the pattern matches none of the call's names. If the net lists the name as a [Literal]
-	// and never as a [Plain] tool, the exception does not cover a name tool.action formed from a
-	// call's action argument, because a Literal never matches such a name.
+	// and not as a [Plain] tool, a name formed from the call's action argument is not excluded,
+	// because a Literal never matches such a name.
 	Except string
 
-	// Spared is for entries of [Transition.Unless]. If a call matches the entry, the transition
-	// does not apply, but normally still makes the call known, so that [PolicyOptions].Deny, which
-	// refuses unknown calls, lets it pass. If Spared is set, the transition does not make the call
-	// known. Spared is not part of the net's identity.
+	// Spared affects only entries of [Transition.Unless]. If a call matches an entry, the
+	// transition does not apply to it, but normally the call still counts as known, so
+	// [PolicyOptions].Deny does not refuse it. If Spared is set, the call does not count as known
+	// because of this transition. Spared is not part of the net's identity.
 	Spared bool `json:"-"`
 }
 
@@ -278,7 +278,7 @@ type Reader interface {
 // A Reading is a parsed string. It reports which patterns of its [Reader] match the string.
 type Reading interface {
 	Finds(pattern int) Found
-	Only(patterns []int) bool  // reports whether the given patterns match everything in the string that a policy might restrict; only then is the call certain to have the name that they give
+	Only(patterns []int) bool  // reports whether the given patterns match every part of the string that a policy might restrict; if not, it is uncertain whether the call has the name that they give
 	Evidence(pattern int) bool // reports whether the call's success proves that the matching part of the string was executed and succeeded
 	// Doubt explains why Finds returns [Perhaps], or why Evidence returns false although Finds
 	// returns [Surely]. If Finds returns [NotFound], Doubt may explain why a similar part of the

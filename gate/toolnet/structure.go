@@ -10,10 +10,10 @@ import (
 	"github.com/petrigate/petrigate/internal/petri"
 )
 
-// MaxRounds limits how long a net's structural transitions fire by themselves. In each round, every
-// one that is enabled and not in conflict with another fires once; see [petri.Net.Advance]. If they
-// have neither stopped nor repeated a marking after MaxRounds rounds, they are assumed to fire
-// forever.
+// MaxRounds limits the rounds of a net's structural transitions, which fire by themselves. In each
+// round, every enabled transition fires once, unless it conflicts with another; see
+// [petri.Net.Advance]. If transitions still fire after MaxRounds rounds and no marking has
+// repeated, they are assumed to fire forever.
 const MaxRounds = 10_000
 
 // Structure returns the net as a plain place/transition net with its initial marking. Places and

@@ -21,10 +21,10 @@ type Hooks struct {
 	// the hook fails. It is empty if the agent has no such setting.
 	FailClosed HookMember
 
-	// Off lists settings that disable hooks. Each consists of the keys on the path to the setting,
-	// followed by the value that disables hooks. The settings can be in the hooks file or in one of
-	// the following files. Beside lists paths relative to the current directory. Sibling is the
-	// name of a file in the directory of the hooks file; it may be empty.
+	// Off lists settings that disable hooks. Each entry lists the keys on the path to the setting,
+	// followed by the value that disables hooks. A setting can be in the hooks file or in another
+	// file. Beside lists such files by their paths relative to the current directory. Sibling is
+	// the name of such a file in the directory of the hooks file; it may be empty.
 	Off     [][]string
 	Beside  []string
 	Sibling string

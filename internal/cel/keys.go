@@ -13,8 +13,8 @@ import (
 	"github.com/petrigate/petrigate/internal/rawjson"
 )
 
-// keys contains the keys of objects, grouped regardless of letter case. It serves to detect keys
-// that differ only in letter case, because an expression and a server might read different keys.
+// keys contains the keys of objects, grouped regardless of letter case. It is used to detect keys
+// that differ only in letter case. An expression might read one of them and the server another.
 type keys map[string][]string
 
 // maxSpellings is the maximum number of spellings stored per key. Two are enough: at least one of

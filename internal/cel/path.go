@@ -26,7 +26,7 @@ func pathFunctions() []cel.EnvOption {
 	}
 }
 
-// A place says whether a path is inside a directory, as determined from their text alone.
+// A place is the position of a path relative to a directory, judging by their text alone.
 type place uint8
 
 const (

@@ -94,8 +94,8 @@ func (c Client) Safeguards(d *splice.Document, servers map[string]string) []Safe
 	return list.Map(c.guards.read(d), func(g guard) Safeguard { return Safeguard{Where: g.where, Value: g.value, Rule: g.rule(servers)} })
 }
 
-// Closed returns the key in d that disables the named server, or "" if d does not disable it. d is
-// the file that contains the server, in the list at the given place.
+// Closed returns the key in the file d that disables the named server, or "" if d does not disable
+// it. The list at the given place in d contains the server.
 func (c Client) Closed(d *splice.Document, at splice.Place, name string) string {
 	if c.guards.closed == nil {
 		return ""

@@ -147,8 +147,8 @@ type Hook struct {
 }
 
 // Asks reports whether the hook might send its events to a proxy that uses the given configuration.
-// It returns true if the configuration is unknown, that is, if the hook is a URL or a command
-// without --config.
+// If the hook is a URL or a command without --config, its configuration is unknown, and Asks
+// returns true.
 func (t Hook) Asks(s System, config string) bool {
 	_, rest, named := strings.Cut(t.command, " --config ")
 	if t.URL != "" || !named {

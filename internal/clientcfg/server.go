@@ -23,7 +23,7 @@ type Server struct {
 	Literal []string
 	// Left lists the restrictions in the entry that have no equivalent setting in petrigate.
 	Left []Safeguard
-	// Closed is the key outside the entry that disables the server. It may be empty.
+	// Closed is a key that disables the server but is not part of the entry. It may be empty.
 	Closed string
 	// Notes holds other things the user should know, one sentence each.
 	Notes []string

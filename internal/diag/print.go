@@ -16,8 +16,8 @@ import (
 func (p Problem) Place() string { return cmp.Or(p.Position().String(), "petrigate") }
 
 // SourceLine returns the source line with the problem and a caret below it, or "" if the line
-// cannot be shown. If the problem has an excerpt, SourceLine returns this instead. It does not read
-// YAML and JSON files, because these may contain secrets.
+// cannot be shown. If the problem has an excerpt, SourceLine returns the excerpt instead. It does
+// not read YAML and JSON files, because they may contain secrets.
 func (p Problem) SourceLine() string {
 	if p.Excerpt != "" || p.Line == 0 || slices.Contains([]string{".yaml", ".yml", ".json"}, filepath.Ext(p.File)) {
 		return p.Excerpt

@@ -14,7 +14,7 @@ import (
 type group struct {
 	name string
 	look func(*Doctor, context.Context) []Finding
-	slow bool // whether the checks query other programs, whose answers no fix can change; Mend need not repeat such checks
+	slow bool // whether the checks query other programs; Mend need not repeat such checks, because no fix can change the answers
 }
 
 // groups returns all groups in the order they run.

@@ -150,9 +150,9 @@ func (p Path) values(doc []byte, doubt bool, yield func(value []byte, doubt bool
 	}
 }
 
-// eachMember calls yield for the value of the member with the given key. If the object also has
-// keys that differ only in letter case, parsers might disagree about the value. It then calls yield
-// for the value of each of these members, with true as the second argument.
+// eachMember calls yield for the value of the member with the given key. If other keys differ from
+// it only in letter case, parsers might disagree about the value. In this case, eachMember calls
+// yield for the value of each of these members, with true as the second argument.
 func eachMember(object []byte, key string, doubt bool, yield func(value []byte, doubt bool)) {
 	value, ok, variants := rawjson.Variants(object, key)
 	switch {

@@ -19,7 +19,7 @@ func (kind) LogValue() slog.Value { return slog.GroupValue() }
 var (
 	Up         = mark("up")         // an upstream is ready; attributes: upstream, tools, protocol
 	Connected  = mark("connected")  // an upstream is connected, but has not listed its tools yet
-	Operator   = mark("operator")   // an operator has given the proxy an order; attributes: event, session, net, call, actor, reason
+	Operator   = mark("operator")   // an operator has sent a command to the proxy; attributes: event, session, net, call, actor, reason
 	Reloaded   = mark("reloaded")   // the configuration was reloaded; attributes: actor, policy, and, if the policy changed, before and difference
 	NotLoaded  = mark("not loaded") // a new configuration was rejected; attributes: actor, problem
 	Restart    = mark("restart")    // a configuration change will take effect only after a restart; attribute: key

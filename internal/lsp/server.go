@@ -30,8 +30,8 @@ type Options struct {
 	// cached is omitted with a warning. If Base is nil, no base policy is cached.
 	Base config.Fetch
 
-	// Trusts reports whether a person has trusted a configuration. An untrusted configuration is
-	// only read as text. If Trusts is nil, no configuration is trusted.
+	// Trusts reports whether the user trusts a configuration. An untrusted configuration is only
+	// read as text. If Trusts is nil, no configuration is trusted.
 	Trusts func(path string, src []byte) bool
 
 	// Widened returns a problem for each base policy that might be stricter than the configuration.

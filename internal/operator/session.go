@@ -17,9 +17,9 @@ type SessionInfo struct {
 	Calls     []CallInfo `json:"calls"`   // calls that are in flight or have an unknown outcome
 	Waiting   int        `json:"waiting"` // number of calls waiting for approval
 
-	// The following fields are set for a session of another process. For a session of this process,
-	// [Proxy.ListSessions] sets Used, and [Proxy.AllSessions] does so if session states are in a
-	// database.
+	// The following fields are set for a session of another process. Used is also set for a session
+	// of this process by [Proxy.ListSessions] and, if session states are in a database, by
+	// [Proxy.AllSessions].
 	Used    time.Time `json:"used,omitzero"`     // when the session was last changed or used
 	Process string    `json:"process,omitempty"` // another process that is using the session; empty if this process is using it
 	Gone    bool      `json:"gone,omitempty"`    // whether Process has ended; if so, only an operator can set the outcomes of the session's calls

@@ -14,7 +14,7 @@ type StopInfo struct {
 // A Stopping is the result of [Proxy.Stop] or [Proxy.StartAgain].
 type Stopping struct {
 	Already bool       `json:"already"` // whether nothing has changed, because the calls were already stopped or already allowed
-	Shared  bool       `json:"shared"`  // whether session states are in a database; if so, the change should apply to all processes that share it
+	Shared  bool       `json:"shared"`  // whether session states are in a database; if so, the change applies to all processes that share it, unless Alone is set
 	Left    []StopInfo `json:"left"`    // stops that are now in force
 
 	// Alone explains to an operator why the change could not be stored. It is empty if nothing

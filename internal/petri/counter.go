@@ -357,8 +357,8 @@ func (a *Analysis) countStates(c *counterSearch, o *Options) bool {
 	return exact
 }
 
-// terminal returns boxes of counter values. In control state u, at least one of the given places is
-// marked exactly if the counter values are in one of these boxes.
+// terminal returns the counter values, as boxes, where at least one of the given places is marked
+// in control state u.
 func (c *counterSearch) terminal(u *control, places []int) []box {
 	var marked []box
 	for _, p := range places {

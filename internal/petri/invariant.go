@@ -304,7 +304,7 @@ func supportSize(support []uint64) int {
 	return n
 }
 
-// gcd returns the greatest common divisor of a and b, which is never negative.
+// gcd returns the greatest common divisor of a and b. The result is never negative.
 func gcd(a, b int) int {
 	for b != 0 {
 		a, b = b, a%b

@@ -160,8 +160,8 @@ func progresses(t config.Transition) bool {
 	return false
 }
 
-// problemOf returns a message and a hint if the name does not identify the server or agent of its
-// tool, but the use of the name requires this. Otherwise, both strings are empty.
+// problemOf returns a message and a hint if the name must identify the server or agent of its tool
+// but does not. Otherwise, both strings are empty.
 func (c *bareNames) problemOf(u use, name string, glob bool, labels map[string][]string) (msg, hint string) {
 	if u == forbids || c.identifiesOwner(name, glob) || u == admits && c.source.Default != "deny" {
 		return "", ""

@@ -217,10 +217,10 @@ func segments(object *hujson.Object) (head hujson.Extra, all []jsonSegment) {
 	return head, all
 }
 
-// tail splits off the comments at the end of a line. Its argument is the white space and the
-// comments after a value, a comma or an opening brace. The first result is the part before the
-// first line break. It is nil if no line break follows, or if this part contains no comment or an
-// unfinished one.
+// tail splits the white space and the comments after a value, a comma or an opening brace. The
+// first result is the part before the first line break, which contains the comments at the end of
+// the line. The first result is nil if there are no such comments, if the last of them continues on
+// the next line, or if no line break follows.
 func tail(extra hujson.Extra) (comment, rest hujson.Extra) {
 	end := bytes.IndexByte(extra, '\n')
 	if end < 0 {

@@ -2,9 +2,9 @@ package splice
 
 import "slices"
 
-// A segment is a piece of a file that edits move or remove only as a whole. It has a name if it
-// contains an entry, a key or a table header. To find the same piece in two versions of a file,
-// edits compare the names of segments.
+// A segment is a piece of a file. Edits move or remove a segment only as a whole. A segment that
+// contains an entry, a key or a table header has a name. Edits use the names to find the same
+// segment in two versions of a file.
 type segment[T any] struct {
 	name  string
 	entry bool
