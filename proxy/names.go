@@ -112,8 +112,8 @@ type Approval struct {
 	Asked, Answered func(operator.ApprovalInfo)
 }
 
-// pipelineApproval converts the settings for package pipeline. The given function converts approval
-// records to the type that Asked and Answered take.
+// pipelineApproval returns the settings in the form that package pipeline uses. The function info
+// converts the approval records that are passed to Asked and Answered.
 func (a Approval) pipelineApproval(info func(approval.Record) operator.ApprovalInfo) pipeline.Approval {
 	tell := func(f func(operator.ApprovalInfo)) func(approval.Record) {
 		if f == nil {

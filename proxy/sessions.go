@@ -124,8 +124,8 @@ func (p *sessionView) ListSessions() ([]operator.SessionInfo, error) {
 	return list, err
 }
 
-// listSessions lists the sessions without their nets, oldest first, and also returns the sessions
-// keyed by ID.
+// listSessions lists the sessions, oldest first and without their nets. The second result maps each
+// ID to its session.
 func (p *sessionView) listSessions() ([]operator.SessionInfo, map[string]*session.Session, error) {
 	local, clients, waiting, used := p.sessions.All(), map[*session.Session][]string{}, map[string]int{}, p.sessions.Uses()
 	for _, c := range p.sessions.Clients() {
@@ -287,8 +287,8 @@ func (p *sessionView) lostCallsOf(k admission.Key) map[uint64]bool {
 	return lost
 }
 
-// markUnwritten marks those of the given calls whose outcomes this process knows but could not
-// record. It adds any such calls of the session that are missing, and returns the complete list.
+// markUnwritten marks the calls whose outcomes this process knows but could not record. If the list
+// lacks such a call of the session, markUnwritten adds it. It returns the complete list.
 func (p *sessionView) markUnwritten(session string, calls []operator.CallInfo) []operator.CallInfo {
 	for _, e := range p.unwrittenCalls() {
 		if e.Session != session {

@@ -154,8 +154,8 @@ type Offered struct{ view *pool.ToolView }
 // Offered returns the tools that clients can call now.
 func (p *Proxy) Offered() Offered { return Offered{p.pool.Catalogue.Load()} }
 
-// Names returns the names of all tools, in list order, as one [gate.Call] without arguments for
-// each tool. The fields Tool and Also of the call hold all names of the tool.
+// Names returns one [gate.Call] for each tool, in list order. The fields Tool and Also of the call
+// hold all names of the tool; the call has no arguments.
 func (o Offered) Names() []gate.Call { return slices.Clone(o.view.Calls) }
 
 // Definition returns a hash of the server's definition of the tool with the given exposed name, or

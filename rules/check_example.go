@@ -11,7 +11,8 @@ import (
 	"github.com/petrigate/petrigate/internal/text"
 )
 
-// A labelSource identifies the map statements that give a certain name to calls to a certain tool.
+// A labelSource is a tool and a name. Together they identify the map statements that give the name
+// to calls to the tool.
 type labelSource struct{ tool, as string }
 
 // checkExamples has the gate compute the names of each example's call and compares them with the
@@ -59,8 +60,8 @@ func isEvidence(nets []gate.Net, name string) bool {
 }
 
 // noEvidenceReason explains why a successful call with the example's arguments does not count
-// toward a requirement. It returns nil if the call counts, or if it does not certainly have the
-// example's name.
+// toward a requirement. It returns nil if the call counts. It also returns nil unless the call
+// certainly has the example's name.
 func (e *Example) noEvidenceReason(tool Name, p *gate.Policy) *gate.Doubt {
 	why, found := p.Why(gate.Call{Tool: tool.Text, Args: e.args()}, e.As.Text)
 	if found != gate.Surely || why.What == "" {

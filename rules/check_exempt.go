@@ -10,9 +10,10 @@ import (
 // identifier matches the keys that an expression can read as args.KEY.
 var identifier = regexp.MustCompile(`^[A-Za-z_]\w*$`)
 
-// asExpression returns a version of the map statement that uses an expression. Hints suggest it for
-// names that must exempt calls from rules. If the field or the pattern cannot be converted,
-// asExpression returns a template with placeholders.
+// asExpression returns the text of a map statement that gives the same name, but with an expression
+// in place of the pattern. Hints suggest it, because a name given by an expression can exempt calls
+// from rules. If the field or the pattern cannot be converted, asExpression returns a template with
+// placeholders.
 func (m *Map) asExpression() string {
 	pattern := m.Pattern.Text
 	if !identifier.MatchString(m.Field) || strings.Contains(pattern, "'") {
@@ -46,8 +47,7 @@ func (c *compiler) checkUnless(s Statement, r *Rule, tools []Name) {
 }
 
 // checkCertain checks the names in an allow statement or after "unless". It rejects a name if one
-// of its map statements can never be certain that a call has the name. It ignores names with
-// wildcards.
+// of its map statements never gives the name with certainty. It ignores names with wildcards.
 func (c *compiler) checkCertain(s Statement, names []Name) {
 	for _, n := range names {
 		maps := c.labels.maps[n.Text]

@@ -48,8 +48,8 @@ func (c *compiler) usedLabels() map[string]bool {
 	return used
 }
 
-// scripts holds, for each field that map statements read as a shell script, the first such
-// statement.
+// scripts maps a tool and a field, as in [Map.target], to the first map statement that reads the
+// field as a shell script.
 type scripts map[string]*Map
 
 // find returns a map statement that reads the field of m as a script, for any of the tools of m. It

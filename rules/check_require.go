@@ -65,8 +65,8 @@ func (c *compiler) warnLocked(s *Require, before Name, own ...Name) {
 }
 
 // checkSince warns if every call to n is also a call to one of the names after "since". Such a call
-// cancels a success that the rule requires. The warning's format has three verbs: for n, for the
-// name after "since", and for the argument last.
+// cancels a success that the rule requires. The format of the warning has three verbs; their
+// arguments are n, the name after "since", and last.
 func (c *compiler) checkSince(s *Require, n Name, format, last string) {
 	for _, spoiler := range s.Since {
 		if c.labels.isOneOf(n, spoiler) {

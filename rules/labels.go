@@ -6,8 +6,8 @@ import (
 	"strings"
 )
 
-// labels finds the map statements that give a certain name to calls, without searching all map
-// statements. Such a name is called a label.
+// labels is an index of the map statements by label. A label is a name that map statements give to
+// calls.
 type labels struct {
 	maps  map[string][]*Map // map statements, keyed by label
 	weak  map[string]*Map   // first map statement, in file order, that gives a name to calls without proof that they perform the named action; keyed by name

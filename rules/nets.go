@@ -59,9 +59,9 @@ func (c *compiler) requireNets(s *Require) (nets []gate.Net) {
 	return nets
 }
 
-// pairs returns the number of pairs of a required call and a call that must wait, for comparison
-// with [maxPairs]. It returns 0 if the rule needs at most one net per name: if a list has only one
-// name, or if any one of the required calls is enough.
+// pairs returns the number of pairs of a required call and a call that must wait. The caller
+// compares it with [maxPairs]. If a list has only one name, or any one of the required calls is
+// enough, pairs returns 0, because the rule then needs at most one net per name.
 func (s *Require) pairs() int {
 	if s.Or || len(s.First) < 2 || len(s.Before) < 2 {
 		return 0

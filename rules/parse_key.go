@@ -5,7 +5,8 @@ import "strings"
 // A keyParser parses the key of a rule, and fields in other statements.
 type keyParser struct{ *parser }
 
-// A side describes how a key refers to the calls that unlock other calls or refill a limit.
+// A side describes the calls that unlock other calls or refill a limit. It determines how a key is
+// parsed.
 type side struct {
 	other  bool // whether the rule has unlocking or refilling calls
 	first  bool // whether the field of the unlocking or refilling calls is written first

@@ -110,8 +110,8 @@ func (s *Prove) Each() []*Prove {
 	return out
 }
 
-// listOfEach returns a list for each name, containing only that name. If there are no names, it
-// returns a single empty list.
+// listOfEach splits the names into lists of one name each. If names is empty, the result is one
+// empty list.
 func listOfEach(names []Name) [][]Name {
 	if len(names) == 0 {
 		return [][]Name{nil}

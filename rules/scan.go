@@ -115,9 +115,8 @@ func (s *scanner) skip(off int) int {
 	return off
 }
 
-// contentEnd returns the offset where an error reports that a word is missing before the given
-// offset. This is right after the previous word or, if separators follow that word, after the first
-// of them.
+// contentEnd returns the offset at which to report that a word is missing before off. It is the end
+// of the previous word or, if separators follow the word, the end of the first separator.
 func (s *scanner) contentEnd(off int) int {
 	end := len(strings.TrimRightFunc(s.text[:off], isSeparator))
 	if end < off {

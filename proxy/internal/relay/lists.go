@@ -49,16 +49,16 @@ func (p *Relay) List(ctx context.Context, q session.Request, kind listKind) ([]b
 	return q.Rev().Result(p.addBuiltin(kind, page), kind.method), nil
 }
 
-// passesThrough reports whether the list is forwarded page by page: there must be only one server,
-// and the names in the list must need no prefix.
+// passesThrough reports whether the list is forwarded page by page. This is the case if the proxy
+// has only one server and adds no prefix to the names in the list.
 func (p *Relay) passesThrough(kind listKind) bool {
 	return len(p.Pool.Servers) == 1 && (kind.key != "name" || p.Pool.Servers[0].Config.ExposedPrefix(true) == "")
 }
 
 // gatherAll fetches the lists of the given servers and stores the items in the table for this kind
-// of list. It returns the items and the other members of the servers' results. Of several items
-// with the same name, it keeps only the first. If fetching a server's list fails, gatherAll uses
-// the items received so far.
+// of list. If several items have the same name, it keeps only the first. If a server fails, it uses
+// the items received so far. gatherAll returns the items, and the members of the servers' results
+// other than the lists.
 func (p *Relay) gatherAll(ctx context.Context, kind listKind, upstreams []*pool.Server) ([]pool.Item, listing.Members) {
 	var all []pool.Item
 	around := listing.Members{Alone: len(p.Pool.Servers) == 1}

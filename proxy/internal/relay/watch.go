@@ -120,9 +120,9 @@ func (p *Relay) Rewatch() {
 	}
 }
 
-// watchable removes from the slice uris those that the client c cannot watch: the URIs of resources
-// that no server offers or that the gate would refuse, and the URI of the proxy's own status
-// resource. It returns the modified slice.
+// watchable filters uris in place and returns the URIs that the client c can watch. It removes
+// resources that no server offers, resources that the gate would refuse, and the proxy's own status
+// resource.
 func (p *Relay) watchable(ctx context.Context, c *session.Client, uris []string) []string {
 	if slices.ContainsFunc(uris, func(uri string) bool { return p.Resources.Owner(p.Pool.Servers, uri) == nil }) {
 		p.listResources(ctx, p.Pool.ServersWith("resources"))

@@ -64,9 +64,9 @@ func (p *Reverse) PassOn(c *session.Client, s spec.Stream, u *pool.Server, q *up
 	})
 }
 
-// progressTo returns a function that forwards a client's notifications/progress to u, with the
-// progressToken that the server has chosen. The parameter params contains the params of the
-// server's request. If they contain no progressToken, progressTo returns nil.
+// progressTo returns a function that forwards a client's notifications/progress to u. The function
+// uses the progressToken from the params of the server's request. If these contain no
+// progressToken, progressTo returns nil.
 func progressTo(u *pool.Server, params []byte) func(params []byte) {
 	token, ok := rawjson.MemberAt(params, "_meta", "progressToken")
 	if !ok {

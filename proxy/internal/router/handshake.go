@@ -98,9 +98,9 @@ func (r *Router) capabilities(peer session.Peer) []byte {
 	return r.Tasks.WithCapability(all, peer).Bytes()
 }
 
-// maxInstructions is the maximum length of the instructions in bytes, unless those of a single
-// server are returned unchanged. They must be short, because clients put them at the start of every
-// conversation.
+// maxInstructions is the maximum length of the instructions in bytes. It does not apply if the
+// instructions of a single server are returned unchanged. Instructions should be short, because
+// clients put them at the start of every conversation.
 const maxInstructions = 2 << 10
 
 const (

@@ -83,8 +83,8 @@ func (r *Router) EndClient(c *session.Client) {
 // endSession ends the session s.
 func (r *Router) endSession(s *session.Session) { r.EndState(s.Key()) }
 
-// EndState ends the session with the given key, which consists of the session's ID and principal.
-// The outcomes of calls that are still open can be recorded later.
+// EndState ends the session with the given key. The key consists of the session's ID and principal.
+// Calls may still be open; their outcomes can be recorded later.
 func (r *Router) EndState(k admission.Key) {
 	if err := r.Admission.Sessions.End(context.Background(), k); err != nil {
 		r.Life.Log.Error("ending a session", "session", k.Session, "error", err)
@@ -125,8 +125,7 @@ func (r *Router) Restore(ctx context.Context, id, principal string) (*session.Cl
 	return c, nil
 }
 
-// overLimit is how long a request other than a call waits for the database to report whether
-// another replica has ended the session.
+// overLimit is the maximum time that [Router.IsOver] waits for the database.
 const overLimit = time.Second
 
 // IsOver reports whether another replica has ended the client's session, and drops the client if

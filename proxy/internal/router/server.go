@@ -128,8 +128,8 @@ func (r *Router) ServerListening(u *pool.Server) {
 	r.Pool.Relist(u, false) // must come last; otherwise, a client that waits for the tools before it fetches other lists could receive a needless list_changed for them
 }
 
-// A batch combines the effects of messages that were read together from a server: their audit
-// records, and the messages to the stdio client.
+// A batch groups messages that were read together from a server. The audit records for all of them
+// are written together, and so are the messages to the stdio client.
 type batch struct {
 	router *Router
 	server *pool.Server
@@ -207,10 +207,10 @@ func (r *Router) relayLog(u *pool.Server, params []byte) {
 	}
 }
 
-// logReceiver returns a call in flight to u whose client wants the given log message, which belongs
-// to no request. It considers only clients that use revision 2026-07-28. If calls from several
-// sessions are in flight, or no client is waiting for one of the replies, logReceiver returns nil,
-// because the message might concern another session.
+// logReceiver chooses the client for a log message that belongs to no request. It returns a call in
+// flight to u whose client uses revision 2026-07-28 and wants the message. The message could
+// concern any call in flight. So if several sessions have calls in flight, or one of the calls has
+// no waiting client, logReceiver returns nil.
 func logReceiver(u *pool.Server, params []byte) (receiver *pipeline.Call) {
 	var only *session.Session
 	for _, f := range pipeline.InFlight(u) {

@@ -28,7 +28,7 @@ func (s *Sessions) Connect(transport, principal string, header http.Header, out 
 }
 
 // Begin opens the session of a connection. If the connection's calls use the nets of another
-// session, Begin opens the session only if it must be stored for other replicas.
+// session, the connection's own session is opened only if it must be stored for other replicas.
 func (s *Sessions) Begin(own *Session) error {
 	if own.Bare && own.About == nil {
 		return nil

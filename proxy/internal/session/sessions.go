@@ -79,7 +79,7 @@ const byAgent = "agent"
 // OfAgent reports whether only an agent's hooks use the session; see [Sessions.OfAgent].
 func (s *Session) OfAgent() bool { return s.By == byAgent }
 
-// A Way selects how the session of a call is chosen. The zero value means "connection".
+// A Way is a way to choose the session of a call. The zero value means "connection".
 type Way struct {
 	By     string // how the session is chosen: by "connection", "principal", "name", "header" or "meta"; empty means "connection"
 	Name   string // session name, if By is "name"
@@ -162,8 +162,8 @@ const (
 var errSplits = errors.New("too many named sessions are open; use one of them again")
 
 // shared returns the principal's session with the name label, and creates it if necessary.
-// Concurrent calls return the same session, because the limits set by the nets would otherwise
-// apply to each of two sessions separately.
+// Concurrent calls with the same name get the same session. With two sessions, a client could use
+// up the limits of the nets twice.
 func (s *Sessions) shared(by, principal, label string) (*Session, error) {
 	id := by[:1] + "-" + wire.Digest([]byte(by + "\x00" + principal + "\x00" + label))[:32] // a hash, because a name chosen by a client must not produce the ID of another session
 	if known := s.known(id); known != nil {
@@ -183,8 +183,8 @@ func (s *Sessions) shared(by, principal, label string) (*Session, error) {
 	return made, nil
 }
 
-// isChosenByCaller reports whether callers choose the name of a session whose By field has the
-// given value.
+// isChosenByCaller reports whether callers choose the name of a session. The argument is the By
+// field of the session.
 func isChosenByCaller(by string) bool { return by == "header" || by == "meta" || by == byAgent }
 
 func (s *Sessions) known(id string) *Session {
@@ -235,8 +235,8 @@ func (s *Sessions) EndAgent(id string) bool {
 	return true
 }
 
-// Uses returns the time when connected clients last used each session for their calls. If a client
-// does not use streamable HTTP, the time when it connected counts as its latest use.
+// Uses returns the time of the latest use of each session by a connected client. The proxy records
+// uses only over streamable HTTP; for any other client, the time of the connection counts.
 func (s *Sessions) Uses() map[*Session]time.Time {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -381,10 +381,10 @@ func (s *Sessions) split(by, what, principal, label string) (*Session, error) {
 	return s.shared(by, principal, label)
 }
 
-// OfAgent returns the session whose nets apply to the calls reported by an agent's hooks. If the
-// configuration gives each connection its own session, this is the principal's session with the
-// given name, which consists of the agent's name and its session_id. Otherwise, it is the
-// principal's session that [Sessions.Of] chooses for the HTTP headers of the hook's request.
+// OfAgent returns the session whose nets apply to the calls reported by an agent's hooks. If each
+// connection has its own session, the agent gets a session of the principal with the given name,
+// which consists of the agent's name and its session_id. Otherwise, OfAgent returns the session
+// that [Sessions.Of] chooses for the HTTP headers of the hook's request.
 func (s *Sessions) OfAgent(principal, label string, header http.Header) (*Session, error) {
 	if s.way.By != "" && s.way.By != "connection" {
 		return s.Of(Origin{Principal: principal, Header: header})

@@ -41,9 +41,10 @@ func (s *Tasks) Serve(ctx context.Context, q session.Request) ([]byte, error) {
 	return r.Serve(ctx)
 }
 
-// newRequest prepares r, a client's request about the task x. It makes the proxy translate the
-// task's ID, and record the outcome of the task before the client receives the response. The
-// policies are not checked again, because they have already allowed the tool call.
+// newRequest completes r, a client's request about the task x, and returns it. The request to the
+// server contains the server's task ID. The outcome of the task is recorded before the client
+// receives the response. The policies are not checked again, because they have already allowed the
+// tool call.
 func (s *Tasks) newRequest(ctx context.Context, r *pool.RelayedRequest, x *Task) *pool.RelayedRequest {
 	r.Name, r.Patient = x.theirs, r.Message.Method == "tasks/result"
 	r.Change = func(params []byte) []byte { return wire.RenameTask(params, x.theirs) }

@@ -76,8 +76,9 @@ func (u *Upstream) Declare(ctx context.Context, capabilities []byte) {
 
 // redeclare repeats the handshake, unless Options.Busy returns true. Over streamable HTTP, it opens
 // a new session (revision 2025-11-25) or a new connection (revision 2026-07-28), and in-flight
-// requests continue. Over other transports, it waits for the in-flight requests before it replaces
-// the connection. But it does nothing if one of them may take long, such as tools/call.
+// requests continue. Over other transports, it waits until no requests are in flight, and then
+// replaces the connection. It does not wait for a request that may take long, such as tools/call;
+// it then does nothing.
 func (u *Upstream) redeclare(ctx context.Context, c conn.Conn, again <-chan struct{}) {
 	if u.host.Options.Busy != nil && u.host.Options.Busy() {
 		return

@@ -91,8 +91,7 @@ type Hop struct {
 	// allowed, too.
 	Meta []byte
 
-	// Trace reports whether Meta contains a trace context, which replaces the client's trace
-	// context.
+	// Trace is true if Meta contains a trace context. That context replaces the client's.
 	Trace bool
 
 	// ProgressToken replaces the client's progress token. If it is nil, the client's token is
@@ -192,11 +191,11 @@ func forwardMeta(out *splicer, f field, h Hop) {
 	out.dst, out.done = inner.close(), f.end
 }
 
-// OtherParams returns the params that a person who decides on the call is shown in addition to
-// those with the given keys. The first result contains all such params except _meta, inputResponses
-// and requestState. The second result contains the members of _meta, except trace data and members
-// that apply only between the client and the proxy. A malformed traceparent is included, because it
-// could carry other data. Each result is a JSON object, or nil if it would be empty.
+// OtherParams returns the params that an approval must show besides those with the given keys. The
+// first result contains the params themselves, without _meta, inputResponses and requestState. The
+// second result contains the members of _meta, without trace data and without members that apply
+// only between the client and the proxy. A malformed traceparent is included, because it could
+// carry other data. Each result is a JSON object, or nil if it would be empty.
 func (c Call) OtherParams(named ...string) (members, meta []byte) {
 	var others, metas rawjson.Object
 	rawjson.Members(c.params, func(key, value []byte, _ int) bool {

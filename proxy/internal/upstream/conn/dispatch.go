@@ -288,9 +288,9 @@ func (p *Pending) Shut(ctx context.Context, f func()) bool {
 	}
 }
 
-// waiting reports whether any request is open that servers usually answer quickly, such as
-// tools/list, and whether any request is open that may take long. It ignores subscriptions. The
-// caller must hold mu.
+// waiting reports whether a short request is open, and whether a long one is. Servers usually
+// answer short requests, such as tools/list, quickly. Subscriptions do not count. The caller must
+// hold mu.
 func (p *Pending) waiting() (soon, work bool) {
 	for _, x := range p.byID {
 		switch x.Req.Method {

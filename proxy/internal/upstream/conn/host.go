@@ -65,10 +65,10 @@ type Options struct {
 	// OnListen is called when the proxy starts to receive the server's notifications. The proxy has
 	// missed all earlier notifications.
 	OnListen func()
-	// OnRequest is called with the server's requests for sampling, elicitation and roots. Requests
-	// that arrive on the HTTP stream of a request with an Ask function are passed to that function
-	// instead. Servers that use revision 2026-07-28 send no such requests. If OnRequest is nil, all
-	// other such requests are refused.
+	// OnRequest is called with the server's requests for sampling, elicitation and roots. If such a
+	// request arrives on the HTTP stream of a request with an Ask function, Ask is called instead.
+	// Servers that use revision 2026-07-28 send no such requests. If OnRequest is nil, requests
+	// that do not go to an Ask function are refused.
 	OnRequest func(q *ServerRequest)
 	// OnState is called when the upstream comes up or goes down, and when the proxy gives up
 	// connecting to it.

@@ -48,10 +48,9 @@ func Environment(ours []string, own map[string]string) []string {
 	return env
 }
 
-// Find resolves a command as the child would: a relative path starts from dir, and a bare name is
-// looked up in the directories listed in PATH. The map own contains the environment variables
-// configured for the child. If PATH is among them, it is used instead of this process's PATH,
-// except on Windows.
+// Find resolves a command as the child would. A relative path starts from dir. A bare name is
+// looked up in the directories listed in PATH. If own, the environment configured for the child,
+// contains PATH, Find uses that value instead of this process's PATH, except on Windows.
 func Find(command, dir string, own map[string]string) (string, error) {
 	path, ok := own["PATH"]
 	bare := filepath.Base(command) == command

@@ -23,10 +23,10 @@ var watchdogScript string
 const watchdogDelay = 100 * time.Millisecond
 
 // A Watchdog is a small process that kills the proxy's child processes, together with their process
-// trees, when the proxy ends for any reason. The kernel alone could kill only the child processes
-// themselves, and only on some systems. The watchdog reads from a pipe whose other end only the
-// proxy holds, so EOF means that the proxy has ended. The zero value is ready to use. A nil
-// Watchdog does nothing. The mutex mu guards the fields below it.
+// trees, when the proxy ends for any reason. The kernel can do that only on some systems, and only
+// for the child processes themselves. The watchdog reads from a pipe whose other end only the proxy
+// holds, so EOF means that the proxy has ended. The zero value is ready to use. A nil Watchdog does
+// nothing. The mutex mu guards the fields below it.
 type Watchdog struct {
 	Logger *slog.Logger // if nil, nothing is logged
 
