@@ -7,8 +7,8 @@ import (
 	"github.com/petrigate/petrigate/gate/toolnet"
 )
 
-// waive handles a call that nets block only because some of its names are uncertain. It decides on
-// the call as if it did not have these names, and returns questions to ask a person about them. It
+// waive handles a call that nets block only because some of its names are uncertain. It decides as
+// if the call did not have these names, and returns questions about them for a person to answer. It
 // does nothing if [PolicyOptions.AskDoubts] is not set, and stops if a net blocks the call for
 // another reason.
 func (j *judgement) waive(s *State) (doubts []Step) {

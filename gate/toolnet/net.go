@@ -79,7 +79,7 @@ type Net struct {
 	// second case, it would block all offered tools (see [Session.Offer]) that the required nets
 	// and the higher-ranking advisory nets allow. Advisory nets of equal priority rank by the
 	// number of tools they allow, fewest first, and then by name. A net that is not advisory is
-	// required: it always blocks.
+	// required: its blocks always take effect.
 	Advisory bool
 	Recovery map[string]int // the net is in recovery while each place listed here has at least the given number of tokens; nil means never
 }

@@ -103,8 +103,8 @@ func (c Client) Closed(d *splice.Document, at splice.Place, name string) string 
 	return c.guards.closed(d, at, name)
 }
 
-// ClosedBeside is like [Client.Closed], but d is one of the files returned by [Client.Beside]. The
-// given path is that of the file that contains the server.
+// ClosedBeside is like [Client.Closed], but d is one of the files returned by [Client.Beside]. file
+// is the path of the file that contains the server.
 func (c Client) ClosedBeside(d *splice.Document, file, name string) string {
 	if c.guards.closedBeside == nil {
 		return ""

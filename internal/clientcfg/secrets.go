@@ -117,8 +117,8 @@ func secretUnder(name string, v any) []Secret {
 	return secretsWithin(text)
 }
 
-// secretValues returns the values that may be secret in a mapping of variables or headers. For
-// headers, it includes plain words, because most headers identify the caller.
+// secretValues returns the values that may be secret in a mapping of variables or headers. In
+// headers, even plain words may be secret, because most headers identify the caller.
 func secretValues(fields map[string]any, headers bool) (all []Secret) {
 	for _, name := range slices.Sorted(maps.Keys(fields)) {
 		text, _ := written(fields[name])

@@ -63,8 +63,9 @@ func (d *Doctor) withReconnect(c takeover.Inspection, f Finding) Finding {
 	})
 }
 
-// checkEntry checks a client's configuration entry for petrigate. If the client is running, the
-// caller passes ", and is running" to be added to messages; otherwise, it passes an empty string.
+// checkEntry checks a client's configuration entry for petrigate. The string running is added to
+// messages about the client. It is ", and is running" if the client is running, and empty
+// otherwise.
 func (d *Doctor) checkEntry(c takeover.Inspection, e takeover.Entry, running string) Finding {
 	fix := "petrigate connect " + c.Name
 	if e.URL != "" {

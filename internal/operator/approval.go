@@ -54,7 +54,7 @@ type ApprovalInfo struct {
 	LastApproved    *time.Time   `json:"lastApproved,omitempty"` // when the earlier call was approved; nil if this proxy does not know of an earlier call
 	LastApproval    string       `json:"lastApproval,omitempty"` // ID of the earlier call's approval
 	Redefined       bool         `json:"redefined,omitempty"`    // whether the tool's definition has changed since the earlier call was approved
-	NotCompared     bool         `json:"notCompared,omitempty"`  // whether the arguments could not be compared, because those of one of the calls are too long or incompletely known
+	NotCompared     bool         `json:"notCompared,omitempty"`  // whether the arguments could not be compared, because one of the calls has arguments that are too long or only partly known
 	Differences     []Difference `json:"differences,omitempty"`
 	MoreDifferences int          `json:"moreDifferences,omitempty"` // number of differences left out of Differences
 

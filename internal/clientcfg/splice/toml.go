@@ -108,8 +108,8 @@ func below(path, of []string) (rest []string, ok bool) {
 	return path[len(of):], true
 }
 
-// runs returns the ranges of lines that become segments of the file. Each range contains either
-// lines of an entry of the mapping at the given place, or another table.
+// runs returns the ranges of lines that become segments of the file. A range contains either lines
+// of one entry of the mapping at the given place, or lines outside the mapping.
 func (b *tomlBody) runs(at Place) (all []run) {
 	for _, part := range b.parts {
 		next := run{name: "[" + strings.Join(part.path, "\x00"), from: part.from, to: part.to}
