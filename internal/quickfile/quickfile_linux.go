@@ -12,9 +12,9 @@ import (
 )
 
 // A File writes and examines a file using raw system calls, which the Go scheduler does not notice.
-// For each regular write, the scheduler would wake another thread, although writes to the page
-// cache of a local file system rarely block. After a slow write, the File uses regular system calls
-// for a while. The zero value always uses them.
+// A regular system call would make the scheduler wake another thread. That would be wasteful,
+// because writes to the page cache of a local file system rarely block. After a slow write, the
+// File uses regular system calls for a while. The zero value always uses regular system calls.
 type File struct {
 	local        bool
 	regularUntil time.Time // time until which regular system calls are used
@@ -41,7 +41,7 @@ func (q *File) Write(f *os.File, b []byte) (int, error) {
 	if n == len(b) || err != nil {
 		return n, err
 	}
-	rest, err := f.Write(b[n:]) // if an error, such as a full disk, has cut the first write short, this one returns it
+	rest, err := f.Write(b[n:]) // if an error such as a full disk has cut the first write short, the second write returns the error
 	return n + rest, err
 }
 

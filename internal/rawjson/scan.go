@@ -259,9 +259,9 @@ func escapedMask(slashes uint64, carry *uint64) uint64 {
 	const even = 0x5555555555555555
 	slashes &^= *carry
 	follows := slashes<<1 | *carry
-	// Of a run of backslashes and the byte after it, every second byte is escaped. If the run
+	// In a run of backslashes and the byte after it, every second byte is escaped. If the run
 	// starts at an odd bit, the escaped bytes are at even bits, otherwise at odd bits. The addition
-	// clears the runs that start at odd bits, so that the XOR inverts the mask of even bits only
+	// clears the runs that start at odd bits. The XOR therefore inverts the mask of even bits only
 	// for the other runs.
 	oddStarts := slashes &^ even &^ follows
 	sum, out := bits.Add64(oddStarts, slashes, 0)

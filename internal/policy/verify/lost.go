@@ -67,7 +67,7 @@ func (m *prover) withoutFixedLimits(o Options) *prover {
 	if err != nil {
 		return nil
 	}
-	o.passes, o.Prove = true, nil // calls that only an omitted limit lists could otherwise be denied by default
+	o.passes, o.Prove = true, nil // otherwise, the default could deny calls that only an omitted limit lists
 	return newProver(p, &o)
 }
 

@@ -33,7 +33,7 @@ func (a AlwaysPossible) prove(m *prover) Proof {
 		match, one = m.matcherOf(a.Tool)
 	}
 	classes, gap := m.ClassesFor(nil, taggerOf(a.Tool))
-	var matched, known []int // nets affected by calls to the tool; known ignores some calls that might be impossible
+	var matched, known []int // nets that calls to the tool affect; known leaves out some calls that might be impossible
 	for i, s := range classes {
 		if !match(s) {
 			continue

@@ -43,9 +43,9 @@ func (a NoFailureLocks) prove(m *prover) Proof {
 	return Proof{Result: f.Result, Why: f.Why, Supposed: f.Supposed}
 }
 
-// lockedByFailure decides whether the last call of a run refutes the claim by not succeeding. It
-// does if, had it succeeded, a call selected by match would still be reachable with some key value.
-// Otherwise, the result is unknown.
+// lockedByFailure decides whether a run refutes the claim because its last call does not succeed.
+// It does if a call selected by match would still be reachable with some key value after the last
+// call had succeeded. Otherwise, the result is unknown.
 func (m *prover) lockedByFailure(failed []explore.Move, match func(*callclass.Class) bool) Proof {
 	won := slices.Clone(failed)
 	won[len(won)-1].End = gate.Success

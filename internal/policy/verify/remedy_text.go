@@ -19,8 +19,8 @@ func (r *Remedy) Calls() []string {
 	return list.Map(r.Steps.Calls(), func(name string) string { return cmp.Or(r.madeUp[name], name) })
 }
 
-// OwnToolMay is shown to the client when no call to a server's tool makes the refused call
-// possible, but a call to one of the agent's own tools might.
+// OwnToolMay tells the client that no call to a server's tool makes the refused call possible, but
+// that a call to one of the agent's own tools might.
 const OwnToolMay = "No call to a server's tool changes that; a call to one of the agent's own tools may."
 
 // Sentence returns a sentence telling a model how to proceed after tool was refused, or "" if no

@@ -238,9 +238,9 @@ const maxReplayed = 20_000
 func (s *Step) hasOther() bool { return s.class != nil && s.class.HasOther() }
 
 // alternativeArgs returns arguments to try after a net has refused those of step s. It adds members
-// that do not change the call's names. After a refusal by a validator, these are members that the
-// nets' conditions mention. If some net counts identical calls, it is a number that makes the call
-// different.
+// that do not change the call's names. If a validator refused the step, it adds members that the
+// nets' conditions mention. Otherwise, if a net counts identical calls, it adds a number that makes
+// the call different from earlier ones.
 func (m *prover) alternativeArgs(s *Step, refused *gate.Refusal, number int) []string {
 	var tried []string
 	switch {

@@ -22,7 +22,7 @@ type Generation struct {
 	PromptsByList bool // whether a net that is not in shadow mode refers to a prompt by name; if so, clients can get only prompts that a server lists
 	Shared        bool // whether a call in one session can change the markings seen by other sessions
 	Timed         bool // whether the marking of any net changes with time
-	Pipefail      bool // whether to add `set -o pipefail` to those scripts of an agent whose success would not count toward a requirement without it
+	Pipefail      bool // whether to add `set -o pipefail` to an agent's script if the script's success would otherwise not count toward a requirement
 
 	Files  []audit.File    // source files of the policy
 	Reads  *reading.Reader // selects the parts of arguments and results to record

@@ -207,8 +207,8 @@ func bounded(reason string) string {
 	return reason
 }
 
-// withoutQuotes removes from a refusal's sentence the words and code that it quotes from calls. It
-// finds them in the blocks, which are the nets' objections to the call.
+// withoutQuotes removes the words and code that a refusal's sentence quotes from calls. It takes
+// them from blocks, the nets' objections to the call.
 func withoutQuotes(sentence string, blocks []gate.Block) string {
 	for i := range blocks {
 		b := &blocks[i]
@@ -225,9 +225,9 @@ func withoutQuotes(sentence string, blocks []gate.Block) string {
 	return sentence
 }
 
-// withoutCode replaces code in a refusal's sentence with an ellipsis. The code is quoted from d, a
-// reason why something about a call is uncertain. If d's advice contains code, withoutCode removes
-// the advice from the sentence.
+// withoutCode replaces code in a refusal's sentence with an ellipsis. The sentence quotes the code
+// from d, which explains why something about a call is uncertain. If the advice in d contains code,
+// withoutCode removes the advice from the sentence.
 func withoutCode(sentence string, d gate.Doubt) string {
 	if strings.Contains(d.Advice, "`") {
 		sentence = strings.ReplaceAll(sentence, " "+d.Way(), "")

@@ -12,9 +12,9 @@ import (
 )
 
 // Settle records the outcome of an admitted call and changes the nets' markings accordingly. The
-// last argument explains an outcome that does not simply follow from the upstream's reply, as in
-// "late answer". Only the first success or failure counts. Until the outcome is known and recorded,
-// the call stays open and produces no token.
+// last argument, such as "late answer", explains an outcome that does not simply follow from the
+// upstream's reply. Only the first success or failure counts. Until the outcome is known and
+// recorded, the call stays open and produces no token.
 func (a *Admission) Settle(ctx context.Context, t *Ticket, e gate.End, by string) {
 	a.StageEnd(ctx, t, e, by).Wait()
 }

@@ -24,9 +24,9 @@ type Switched struct {
 	Already bool   // whether there was nothing to change
 	Left    []Stop // stops that are now in force, oldest first
 
-	// Alone is the error if the change has taken effect in this process but could not be saved. A
-	// new stop will be saved later if the proxy has a database. A stop that was ended might still
-	// be in the database.
+	// Alone is the error that prevented the change from being saved. The change has taken effect in
+	// this process anyway. A new stop will be saved later if the proxy has a database. A stop that
+	// was ended might still be in the database.
 	Alone error
 }
 

@@ -10,8 +10,8 @@ import (
 )
 
 // A Call describes the call that a person is asked to approve. The values passed to [Broker.Open]
-// must be exactly those that will be forwarded. In a [Record], the secrets in the other values are
-// masked, but Meta is unchanged: display [Call.ShownMeta] instead.
+// must be exactly those that will be forwarded. In a [Record], secrets are masked in all values
+// except Meta. To display Meta, use [Call.ShownMeta].
 type Call struct {
 	Upstream, Tool  string // name of the upstream, and name of the tool at that upstream
 	Arguments       []byte // arguments as received or, in a [Record], as displayed; may be empty

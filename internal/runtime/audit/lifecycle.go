@@ -25,7 +25,7 @@ type Policy struct {
 	Fields    []string  `json:"fields,omitempty"`    // argument fields that the nets read
 	Results   []string  `json:"results,omitempty"`   // result fields that the nets read
 	Maps      []string  `json:"maps,omitempty"`      // short hashes that identify the policy's map statements, which give calls additional names
-	Actions   []string  `json:"actions,omitempty"`   // names with a dot that occur in the nets; the argument "action" of a call can give it such a name, TOOL.ACTION
+	Actions   []string  `json:"actions,omitempty"`   // names with a dot that occur in the nets; a call to TOOL whose argument "action" is ACTION has the name TOOL.ACTION
 	Rows      bool      `json:"rows,omitempty"`      // whether a net counts consecutive identical calls
 	Arguments string    `json:"arguments,omitempty"` // how arguments are recorded: "hash", "masked" or "full"
 }

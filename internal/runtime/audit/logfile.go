@@ -189,8 +189,9 @@ func (l *logFile) noteShortage(n int) {
 }
 
 // checkSpace is called before a write of n bytes. If an earlier write did not fit on the disk,
-// checkSpace returns an error until l.neededSpace bytes are free. Otherwise small records could be
-// written although a decision would not fit. Writes of at least that size are not checked.
+// checkSpace returns an error until l.neededSpace bytes are free. Without this check, small records
+// could still be written although a decision would not fit. Writes of l.neededSpace bytes or more
+// are not checked.
 func (l *logFile) checkSpace(n int) error {
 	if !l.regular || l.neededSpace <= n {
 		return nil

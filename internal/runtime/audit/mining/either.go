@@ -23,11 +23,11 @@ type either struct {
 	same            []*candidate // candidates for rules that also require the same value of a field
 }
 
-// eithers returns the rules to test that require a success of A or alt before a call to B. It
-// leaves out rules that one of the first sessions with B (see samples) refutes. It also leaves out
-// rules that could hold by chance (see coveredByChance). However, it keeps such a rule if all calls
-// to the three tools have a field in common, because the log can then support the rule with the
-// same value of that field. more reports whether rules are missing because there are more than
+// eithers returns the rules to test. Each requires a success of A or alt before a call to B.
+// eithers leaves out rules that one of the first sessions with B refutes (see samples). It also
+// leaves out rules that could hold by chance (see coveredByChance), unless all calls to the three
+// tools have a field in common. In that case, the log might still support the rule with the same
+// value of that field. more reports whether rules are missing because there are more than
 // maxEithers.
 func (v *survey) eithers(least, tried int) (all []*either, more bool) {
 	for b, t := range v.tools {
@@ -52,7 +52,8 @@ func (v *survey) eithers(least, tried int) (all []*either, more bool) {
 	return all, false
 }
 
-// An earlyTool is a tool with the number of sessions where it came before B.
+// An earlyTool is a tool that succeeded before B was called, and the number of sessions where it
+// did.
 type earlyTool struct {
 	tool, earlier int
 	early         uint64
@@ -60,8 +61,8 @@ type earlyTool struct {
 
 // earlyTools returns the tools to try as A or alt in a rule about tool B. Each was called in at
 // least the given number of sessions. It succeeded before B in some of the first sessions with B
-// (see samples), but not in all sessions with B. A tool is left out if any call was a call to both
-// this tool and B.
+// (see samples), but not in all sessions with B. A tool is left out if any call has both the tool's
+// name and the name B.
 func (v *survey) earlyTools(b, least int) (all []earlyTool) {
 	for a, t := range v.tools {
 		s := v.pairs[pair{a, b}]

@@ -139,10 +139,10 @@ func errorsElsewhere(report check.Report) diag.List {
 }
 
 // complaints returns the first complaint of package check about each proposal, keyed by the
-// proposal's index. The argument before is the number of errors in the existing rules without the
-// proposals. If the proposals cause more errors there, but get no complaints themselves, complaints
-// blames the last proposal and quotes the first error in the existing rules, which can be an older
-// one.
+// proposal's index. The argument before is the number of errors that the existing rules have
+// without the proposals. If they have more errors with the proposals, but no proposal has a
+// complaint, complaints blames the last proposal. It then quotes the first error in the existing
+// rules, which might be an old one.
 func (r *Report) complaints(ctx context.Context, source policy.Source, before int) (map[int]string, error) {
 	report, err := checkWith(ctx, source, r.lines())
 	if err != nil {

@@ -7,7 +7,7 @@ type session struct {
 	process string
 	partial bool // whether the session began before the log
 	early   bool // whether records from the beginning of the session might have been removed from the log; such a session is partial
-	resumed bool // whether the session might have begun before the log; it is treated as partial until the number of its first admitted call shows whether it did (call 1 begins a session)
+	resumed bool // whether the session might have begun before the log; if so, it is treated as partial until its first admitted call, whose number is 1 if the session began in the log
 	calls   map[uint64]*action
 	clock   int // number of events so far
 

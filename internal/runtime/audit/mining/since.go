@@ -36,9 +36,9 @@ func (v *invalidatorVisitor) admit(s *session, a *action) {
 	}
 }
 
-// check is called for each call to B. It marks the rule as refuted if a call to C is in flight, or
-// if no call to A has succeeded that began after the last call to C ended. Otherwise it updates the
-// rule's statistics.
+// check is called for each call to B. The log refutes the rule if a call to C is in flight. It also
+// refutes the rule if no call to A has both begun after the end of the last call to C and
+// succeeded. check then marks the rule. Otherwise, it updates the rule's statistics.
 func (of *invalidator) check(s *session) {
 	state := s.invalidatorState(of)
 	c := s.tools[of.c]

@@ -125,9 +125,9 @@ func (m *Model) wholeScope() *scope {
 	return m.all
 }
 
-// seed returns the nets that the search for the query's goal starts with: nets that block the calls
-// of the goal, or calls that must come before them. barred reports whether these nets forbid the
-// goal, over all outcomes and interleavings.
+// seed returns nets that block the calls of the goal, or that block calls needed before them. The
+// search for the goal starts with these nets. barred reports whether they rule out the goal in
+// every run, whatever the outcomes and the interleaving of its calls.
 func (m *Model) seed(q *Query) (nets []int, barred bool) {
 	goal := q.goalClasses(m.Classes)
 	if len(goal) == 0 {

@@ -60,10 +60,10 @@ func (s *Space) FindLock(g *Goal) Answer {
 	return Answer{Result: Refuted, Moves: Tidy(ms, nil), Nets: nets, Rough: !sure}
 }
 
-// badState returns the index of a reachable state whose element in good is false, or -1 if no such
-// state exists. It prefers a state that is reachable with a single key value. If required is true,
-// all calls on the way to the state must be known to be possible. Afterward, s.path returns such a
-// path to the state.
+// badState returns the index k of a reachable state with good[k] false, or -1 if no such state
+// exists. It prefers a state that calls with a single key value can reach. If required is true, it
+// considers only paths whose calls are all known to be possible. Afterward, s.path returns the path
+// to the state.
 func (s *Space) badState(good []bool, required bool) int32 {
 	if slices.ContainsFunc(s.nets, (*Net).Keyed) {
 		s.rebuildPaths(func(c *callclass.Class) bool { return c.Unsure() || c.HasOther() })
@@ -102,9 +102,9 @@ func (s *Space) leastSure() *callclass.Class {
 	return UnsureOf(list.Map(s.classes, func(c class) Move { return Move{Class: c.member} }))
 }
 
-// failSurplus returns the run ms, extended with failures of the calls that are in flight at its end
-// but not in state k. The run can have such calls, because a state lists only a few of many
-// identical calls that have no tokens in flight; see [maxAlike].
+// failSurplus extends the run ms so that it ends in state k. The run may leave more calls in flight
+// than k lists, because a state lists only a few of many identical calls that hold no tokens; see
+// [maxAlike]. failSurplus lets the surplus calls fail.
 func (s *Space) failSurplus(ms []Move, k int32) []Move {
 	r := s.newRun()
 	r.play(ms)
@@ -156,7 +156,7 @@ func (s *Space) lockingNets(ms []Move, match func(*callclass.Class) bool) (nets 
 func (v *view) netIndexes() []int { return list.Map(v.nets, func(n *Net) int { return n.Index }) }
 
 // checkLock tries to prove that the given nets alone forbid every call selected by match after the
-// run ms, whatever successful calls come first.
+// run ms, even if other successful calls are made first.
 func (m *Model) checkLock(all []*Net, calls []*callclass.Class, ms []Move, nets []int, match func(*callclass.Class) bool) Result {
 	r := m.runIn(list.Map(nets, func(n int) *Net { return all[n] }))
 	if r.play(ms); r.long {
@@ -174,8 +174,8 @@ func (m *Model) checkLock(all []*Net, calls []*callclass.Class, ms []Move, nets 
 	return Proved
 }
 
-// callsOf returns the classes of calls that affect at least one of the view's nets. The calls
-// selected by match have classes of their own.
+// callsOf returns the classes of calls that affect at least one net of the view. No class contains
+// both calls that match selects and calls that it does not select.
 func (v *view) callsOf(match func(*callclass.Class) bool) []*callclass.Class {
 	classes, _ := v.model.ClassesFor(v.netIndexes(), Tagger(match))
 	return list.Filter(classes, func(s *callclass.Class) bool {

@@ -198,8 +198,8 @@ func (n *structure) advance(l *localState) bool {
 	return net.Advance(l.marking, n.free, toolnet.MaxRounds, func(petri.Marking) petri.Marking { return n.restoredMarking(l) })
 }
 
-// restoredMarking returns the marking where all tokens in flight are back in the places that they
-// were taken from.
+// restoredMarking returns the marking after all tokens in flight have returned to the places that
+// they came from.
 func (n *structure) restoredMarking(l *localState) petri.Marking {
 	m := slices.Clone(l.marking)
 	for t, flights := range l.flights {

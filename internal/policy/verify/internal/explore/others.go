@@ -8,10 +8,11 @@ import (
 	"github.com/petrigate/petrigate/internal/policy/verify/internal/callclass"
 )
 
-// The model tracks a single key value, but a call that follows a run can have any value. If all
-// calls of the run have the same value, two searches are enough: one for this value, and one that
-// stands for all other values. A call with an untracked value is possible only if one of the
-// searches admits the same call with the tracked value.
+// The model tracks a single key value, but a call after the run can have any value. If all calls of
+// the run have the same value, two searches cover all cases. The first tracks the run's value. The
+// second tracks a value that the run does not use, and stands for all such values. A call with an
+// untracked value is possible only if one of the searches admits the same call with the tracked
+// value.
 
 // A search for the calls that can follow a run visits at most maxOthers states, or
 // searchLimits.Limit/25 states if that is more.
@@ -117,7 +118,7 @@ func (sys *system) netIndexes() []int {
 	return list.Indexes(sys.off, func(off bool) bool { return !off })
 }
 
-// An otherSearch collects the calls with values other than the run's that turn out to be admitted.
+// An otherSearch collects admitted calls whose key value differs from the run's.
 type otherSearch struct {
 	model *Model
 	nets  []int
@@ -146,8 +147,8 @@ func (o *otherSearch) follow(ms []Move, match func(*callclass.Class) bool) (why 
 	return "", more
 }
 
-// admit moves calls with other values from o.open to o.calls if no net in the current state of r
-// blocks the same calls with the tracked value. It reports whether it moved any.
+// admit moves calls with other values from o.open to o.calls. A call moves if no net in the current
+// state of r blocks the same call with the tracked value. admit reports whether it moved any calls.
 func (o *otherSearch) admit(r *run) (more bool) {
 	o.open = slices.DeleteFunc(o.open, func(c *callclass.Class) bool {
 		if blocking, _ := r.judge(c.Counterpart()); len(blocking) > 0 {

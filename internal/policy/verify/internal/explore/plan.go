@@ -7,10 +7,10 @@ import (
 	"github.com/petrigate/petrigate/internal/policy/verify/internal/callclass"
 )
 
-// Plan searches for a shortest run of successful calls that ends with a call tagged as [Wanted].
-// The answer is Refuted and contains the run if it exists, and Proved if the known classes of calls
-// contain no such run. Plan does not check whether classes are missing; see
-// [callclass.Enumerator.Gap]. The answer is Unknown if the search is cut off. If witnessed is true,
+// Plan searches for a shortest run of successful calls that ends with a call tagged as [Wanted]. If
+// it finds such a run, the answer is Refuted and contains the run. If the known classes of calls
+// admit no such run, the answer is Proved. If the search is cut off, the answer is Unknown. Plan
+// does not check whether classes are missing; see [callclass.Enumerator.Gap]. If witnessed is true,
 // Plan considers only calls with known tools and arguments.
 func (m *Model) Plan(tag func(*callclass.Class) uint8, witnessed bool) Answer {
 	q := &Query{Tag: tag, Sole: -1}

@@ -143,9 +143,9 @@ func (p *planner) stubbornSet(state []int) []int {
 	return enabled
 }
 
-// addSoleHelpers calls the given function for the nets whose state might have to change until net
-// p.sole is the only obstacle to a wanted call. If another net blocks such a call, it passes only
-// that net. Otherwise, it passes all nets that the call affects.
+// addSoleHelpers calls the given function for each net that might have to change its state before
+// net p.sole is the only obstacle to a wanted call. If another net blocks the call, only that net
+// is passed. Otherwise, all nets that the call affects are passed.
 func (p *planner) addSoleHelpers(state []int, concerning func(net int)) {
 	for _, c := range p.goal {
 		if b := p.blocker(state, c); b >= 0 && b != p.sole {

@@ -27,8 +27,8 @@ func (q question) includes(p question) bool {
 }
 
 // asksMore reports whether the net requires an approval that no other net's approval includes. If
-// all are included, the second result is the index of a net with such an approval. It is -1 if the
-// net requires no approval.
+// it returns false, the second result is the index of a net whose approval includes the required
+// one, or -1 if the net requires no approval.
 func asksMore(net int, all []question) (more bool, covering int) {
 	covering = -1
 	for _, q := range all {

@@ -81,8 +81,8 @@ func (m *Model) RedundantNets() (found []redundancy, untried []UndecidedNet) {
 	return found, untried
 }
 
-// Limits on the effort of finding redundant nets: the total, and the maximum and minimum per net.
-// When the effort is exhausted, a net counts as necessary and is reported as untried.
+// Limits on the effort of the search for redundant nets: the total, and the maximum and minimum for
+// each net. A net whose limit is exhausted counts as necessary and is reported as untried.
 const (
 	redundantEffort    = 200_000
 	redundantMostEach  = 40_000

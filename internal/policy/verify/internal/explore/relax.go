@@ -69,15 +69,16 @@ func (r *relaxation) blockers(goal []int) (nets []int, ok bool) {
 	return nets, true
 }
 
-// alwaysBlocks reports whether the net blocks certain calls in every state that the relaxation has
-// found so far. The argument is the index of the calls' [callclass.Meaning], which describes their
-// effect on the net. If the net has too many states, alwaysBlocks returns false.
+// alwaysBlocks reports whether the net blocks calls with the given meaning in every state that the
+// relaxation has found so far. The argument is the index of a [callclass.Meaning], which describes
+// the effect of the calls on the net. If the net has too many states, alwaysBlocks returns false.
 func (x *relaxedNet) alwaysBlocks(meaning int) bool {
 	return !x.any && !slices.ContainsFunc(x.states, func(s int) bool { return x.begin(s, meaning).verdict != blocks })
 }
 
-// addMeaning adds the states that the net can reach if calls with another effect are possible, too.
-// The argument is the index of this effect's [callclass.Meaning].
+// addMeaning records that calls with the given meaning are possible, and adds the states that the
+// net can then reach. The argument is the index of a [callclass.Meaning], which describes the
+// effect of the calls on the net.
 func (x *relaxedNet) addMeaning(meaning int) {
 	if slices.Contains(x.meanings, meaning) {
 		return
@@ -115,10 +116,10 @@ func (x *relaxedNet) step(state int) {
 }
 
 // add records that the net can reach the given state, that a call with the given [holding] can be
-// in flight, and that all observers in killed, transitions that wait for a call to succeed, can
-// stop waiting at once. It also records the consequences: the state after the end of all calls that
-// keep other calls from counting toward a requirement, and each known holding without the observers
-// that stop waiting.
+// in flight, and that the observers in killed, which wait for calls to succeed, can stop waiting at
+// the same event. It also adds the consequences. One is the state after the end of all calls that
+// keep other calls from counting toward a requirement. The others are the known holdings without
+// the observers in killed.
 func (x *relaxedNet) add(state, hold int, killed uint64) {
 	before := x.size()
 	x.states = list.Add(x.states, state, x.unspoil(state))

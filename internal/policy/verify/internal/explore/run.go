@@ -17,14 +17,14 @@ type run struct {
 	long  bool // whether the run repeats calls more often than can be replayed; its final state is then unknown
 
 	from *run // the run that this run continues, if any
-	by   Move // if from is set, the event added to that run: a new call, or the success of a call in flight
+	by   Move // if from is set, the event that extended it: a new call, or the success of a call in flight
 	next int  // value of [Move].Call for the next call to begin
 }
 
 // An admittedCall is a call that was admitted in a run, whether or not it has ended.
 type admittedCall struct {
 	class *callclass.Class
-	holds []callclass.Effect // for each affected net, the index of the call's [holding] in that net, stored in the field Meaning instead of a meaning
+	holds []callclass.Effect // for each affected net, the index of the call's [holding] in that net; the field Meaning stores this index here
 	ended bool
 	stays bool // whether the run treats the call as one that never ends
 
@@ -176,9 +176,9 @@ func (s *Space) moves(path []event) (ms []Move, ok bool) {
 	return nil, false
 }
 
-// tryMoves tries to convert the path into moves. At event i, it begins double[i] calls more than
-// the path. If the conversion fails because too few calls begin, the second result is the index of
-// an event that must begin one more. It is -1 in all other cases.
+// tryMoves tries to convert the path into moves. double[i] is the number of extra calls that it
+// begins at event i. If the conversion fails because too few calls have begun, the second result is
+// the index of an event that must begin one more. Otherwise, it is -1.
 func (s *Space) tryMoves(path []event, double map[int]int) (ms []Move, again int, ok bool) {
 	r := s.newRun()
 	var began []int                  // for each call, the index of the event that began it
@@ -229,9 +229,9 @@ func (r *run) play(ms []Move) {
 const maxReplay = 20_000
 
 // apply plays a move and reports whether it played all of it. A move can repeat a call many times.
-// Before each call, apply passes the nets that block the call to accept, and stops if accept
-// returns false. It sets r.long and stops if more than maxReplay repetitions have to be played one
-// by one.
+// Before each call, apply calls accept with the nets that block the call, and stops if accept
+// returns false. If more than maxReplay repetitions would have to be played one by one, apply sets
+// r.long and stops.
 func (r *run) apply(mv Move, accept func(blocking []int) bool) bool {
 	if mv.Class == nil {
 		r.end(r.calls[mv.Call], mv.End)
@@ -314,8 +314,8 @@ func (r *run) key() string {
 }
 
 // continuations returns the runs that extend r by one step: a new call that succeeds, or the
-// success of a call in flight. If a call selected by match can begin, it instead returns only the
-// run that ends with the beginning of this call, as found.
+// success of a call in flight. If a call selected by match can begin, it returns only the result
+// found: the run that ends when this call begins.
 func (r *run) continuations(calls []*callclass.Class, match func(*callclass.Class) bool) (next []*run, found *run) {
 	for _, s := range calls {
 		if blocking, _ := r.judge(s); len(blocking) > 0 {
@@ -341,8 +341,8 @@ func (r *run) continuations(calls []*callclass.Class, match func(*callclass.Clas
 }
 
 // extend looks for a shortest run that continues r with successful calls until a call selected by
-// match can begin. After each run, it tries the classes that the last argument returns for that
-// run. found is nil if no such run was found; complete is false if the search was cut off because
+// match can begin. Its last argument is a function that returns the classes to try after a given
+// run. found is nil if no such run was found. complete is false if the search was cut off because
 // stop returned true.
 func (l *searchLimits) extend(r *run, match func(*callclass.Class) bool, stop func(visited int) bool, calls func(*run) []*callclass.Class) (found *run, complete bool) {
 	runs, seen := []*run{r}, map[string]bool{r.key(): true}

@@ -11,7 +11,7 @@ type scope struct {
 	users [][]callclass.Effect // for each net, the calls that affect it and their effects
 	fails bool                 // whether calls can have any outcome; if false, all calls succeed
 
-	marked, opened []int // for each call (marked) and each net (opened), the value of round when it was last marked; marks with an older value do not count
+	marked, opened []int // the value of round when each call was last marked and each net was last opened; a mark counts only if its value is the current round
 	round          int
 	relaxed        *relaxation // the relaxation, computed on first use
 }

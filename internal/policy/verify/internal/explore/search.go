@@ -176,9 +176,9 @@ func (m *Model) Objection(q *Query, ms []Move) int {
 	return -1
 }
 
-// pickRelevant chooses the blocking net to examine first. It prefers a net that does not always
-// block the call and is affected by calls whose success matters to the query. If no net is like
-// this, [pickBlocking] chooses.
+// pickRelevant chooses the blocking net to examine first. It prefers a net that sometimes admits
+// the call and is affected by calls whose success matters to the query. If no such net exists, it
+// uses the choice of [pickBlocking].
 func (m *Model) pickRelevant(q *Query, blocking []int, s *callclass.Class) int {
 	for _, n := range blocking {
 		if !slices.Contains(s.BlockedBy, n) && q.Tag != nil && slices.ContainsFunc(m.byNet[n], func(i int) bool { return q.Tag(m.Classes[i])&Succeeded != 0 }) {
@@ -279,9 +279,10 @@ func Repeat(ms []Move, i, n int) []Move {
 	return out
 }
 
-// The searches assume that an advisory net always blocks, although it gives way if a recovery net
-// overrules it or if no tool would be left. A run that a search finds is real nevertheless, because
-// no net blocks its calls. But a proof that no run exists must also hold without the advisory nets.
+// An advisory net gives way if a recovery net overrules it or if no tool would be left. The
+// searches ignore this and assume that an advisory net always blocks. A run that they find is still
+// real, because no net blocks its calls. But a proof that no run exists must also hold without the
+// advisory nets.
 
 // WhyAdvisory returns the reason to give for an unknown answer if any of the nets is advisory.
 // Otherwise, it returns "".
@@ -294,8 +295,8 @@ func (sys *system) WhyAdvisory(nets []int) string {
 	return ""
 }
 
-// proveWithoutAdvice repeats the proof that the nets forbid the query, but without relying on what
-// advisory nets block. initial holds the nets that the original search started with.
+// proveWithoutAdvice repeats the proof that no run meets the query, but assumes that advisory nets
+// block nothing. initial holds the nets that the original search started with.
 func (m *Model) proveWithoutAdvice(q *Query, initial, nets []int, o ViewOptions) Answer {
 	why := m.WhyAdvisory(nets)
 	switch {

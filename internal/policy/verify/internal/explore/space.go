@@ -299,7 +299,7 @@ func (o *openTypeTable) clearSpoiled(words []uint32) {
 const maxAlike = 2
 
 // insert adds a call of type id to opens, the sorted types of the calls in flight. It returns opens
-// unchanged if the calls of this type already stand for any number of calls.
+// unchanged if opens already stands for any number of calls of this type.
 func (o *openTypeTable) insert(opens []uint32, id uint32) []uint32 {
 	i, alike := find(opens, id)
 	if o.types.List[id].isSaturated(alike) {
@@ -416,9 +416,9 @@ func (s *Space) end(k int32, id uint32, kind eventKind) {
 	opens := s.opens(k)
 	i, alike := find(opens, id)
 	// If the listed calls of type id stand for any number of calls, one of them can succeed without
-	// changing the list. The state with one call fewer must be visited, too. This is unnecessary
-	// after a success if t.many is set, unless the end of the last such call lets other calls count
-	// toward requirements again.
+	// changing the list. But the list might also stand for exactly the listed calls, so the state
+	// with one call fewer must be visited, too. This is unnecessary after a success if t.many is
+	// set, unless the end of the last such call lets other calls count toward requirements again.
 	if kind == succeeds && t.isSaturated(alike) {
 		s.visitEnd(k, opens, killed, rest, by)
 	}

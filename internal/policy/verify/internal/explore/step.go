@@ -158,9 +158,9 @@ func (n *structure) void(l *localState, e callclass.Meaning, t int) bool {
 	return def.Deferred && (l.spoiled || e.Spoils())
 }
 
-// earn returns chosen, the transitions that gate the call, with additional transitions: those that
-// count the call toward a requirement and are enabled after the transitions in chosen have taken
-// their tokens.
+// earn adds transitions to chosen, the transitions that gate the call, and returns the result. It
+// adds those that count the call toward a requirement, if they are still enabled after the chosen
+// transitions have taken their tokens.
 func (n *structure) earn(l *localState, e callclass.Meaning, chosen []int) []int {
 	after := slices.Clone(l.marking)
 	for _, t := range chosen {

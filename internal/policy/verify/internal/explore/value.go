@@ -85,10 +85,10 @@ func (s *Space) assured(g *Goal, allowed func(class int) bool) []bool {
 }
 
 // assuredFresh reports, for each state, whether calls with a new key value can reach the goal. good
-// contains the same for calls with the tracked value. A new value behaves like the tracked value as
-// long as no call has used the latter. For each state, assuredFresh therefore looks at the states
-// where the tracked value is unused and the nets without a key have the same local states. It
-// reports true if at least one such state exists and good is true for all of them.
+// reports the same for calls with the tracked value. A new value behaves like the tracked value
+// before any call has used it. For each state, assuredFresh therefore looks at the states where the
+// tracked value is unused and the nets without a key have the same local states. It reports true if
+// such states exist and good is true for all of them.
 func (s *Space) assuredFresh(good []bool) []bool {
 	unused := make([]map[int]bool, len(s.nets)) // for each net with a key, its possible states for an unused value; nil for other nets
 	for pos, n := range s.nets {
@@ -156,8 +156,8 @@ func (n *Net) unusedStates() map[int]bool {
 	return states
 }
 
-// anyValue reports whether a call can have effect a without using the tracked key value. Each
-// transition in a must be fired by the clock, or admit the call without firing because the call
+// anyValue reports whether effect a can occur without the tracked key value. This is so if each
+// transition in a is fired by the clock, or lets the call pass without firing because the call
 // lacks the tracked value.
 func (n *structure) anyValue(a callclass.Ask) bool {
 	return !slices.ContainsFunc(a.Transitions, func(t int) bool { return !slices.Contains(n.timed, t) && !slices.Contains(a.Idle, t) })

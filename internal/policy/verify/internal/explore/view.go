@@ -27,7 +27,7 @@ type class struct {
 	tag     uint8
 
 	sure   bool  // whether calls of at least one represented class are known to be possible; set only if ViewOptions.Beyond is set
-	beyond []int // nets outside the view that can refuse calls of a represented class; the smallest set among the classes whose calls are known to be possible
+	beyond []int // the smallest set of nets outside the view that can refuse the calls of one represented class; only classes whose calls are known to be possible count
 }
 
 // ViewOptions select what a view includes.
