@@ -35,7 +35,7 @@ func output(ctx context.Context, argv []string) (string, error) {
 	return string(out), err
 }
 
-// Answers reports whether the service manager is running. It also returns the names of the
+// Answers reports whether the service manager responds. It also returns the names of the
 // environment variables that a service will have: those that the manager reports and those in the
 // file m.Variables.
 func (m *Manager) Answers(ctx context.Context) (variables []string, ok bool) {

@@ -33,8 +33,8 @@ type netsBody struct {
 	Tools   []string
 }
 
-// A choice is an option, such as a session, that the user can select. The field Here reports
-// whether it is currently selected.
+// A choice is an option, such as a session, that the user can select. Here reports whether it is
+// selected now.
 type choice struct {
 	Value, Label, Link string
 	Here               bool
@@ -46,8 +46,8 @@ type netRow struct {
 
 	Link    string
 	Marking string
-	Key     string   // fields of the net's key, which selects one of its markings; empty if the net has only one
-	Refuses []string // tools whose calls the net currently refuses; if the net has a key, only key values without their own marking are considered
+	Key     string   // fields of a call that select one of the net's markings; empty if the net has a single marking
+	Refuses []string // tools whose calls the net currently refuses; if the net has a key, the tools that it refuses in the default marking
 	Unknown string   // why the marking is unknown; empty if it is known
 }
 

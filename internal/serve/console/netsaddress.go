@@ -18,8 +18,8 @@ func (p netsAddress) link() string {
 	return addressOf("/nets", nil, "net", p.Net, "session", p.Session, "at", p.At, "value", p.Value, "why", p.Why)
 }
 
-// valueLabel returns a short label for a value of a net's key (the fields of a call that
-// select one of the net's markings).
+// valueLabel returns a short label for a value of a net's key. Each value of the key selects one of
+// the net's markings.
 func valueLabel(v *gate.ValueState) string {
 	parts := list.Map(v.Key, func(k gate.KeyValue) string { return k.Field + " " + k.Value })
 	return text.Excerpt(strings.Join(parts, ", "), 60)

@@ -20,11 +20,11 @@ import (
 //go:embed pages
 var pageFiles embed.FS
 
-// pages returns the templates. In a template, all displayed text from outside the console must pass
-// through one of the functions plain, lines and json, unless the Go code has already escaped the
-// text. This keeps the text from imitating the console's own. Escaping by html/template alone would
-// only prevent markup. The templates are parsed when the first page is shown, because most
-// processes of this program, such as those that agents start for hooks, never show a page.
+// pages returns the templates. A template must pass all text from outside the console through one
+// of the functions plain, lines and json, unless the Go code has already escaped the text.
+// Otherwise the text could imitate the console's own. The escaping by html/template prevents only
+// markup. The templates are parsed when the first page is shown, because most processes of this
+// program never show a page. For example, agents start a process for each hook event.
 var pages = sync.OnceValue(func() *template.Template {
 	return template.Must(template.New("").Funcs(functions).ParseFS(pageFiles, "pages/*.html"))
 })

@@ -44,11 +44,10 @@ func (c *Console) policy(w http.ResponseWriter, r *http.Request) {
 	}
 }
 
-// policyBody returns the data common to all policy pages. The editor shows the rules or nets with
-// the given ID (see [draft.Text]). If the ID is unknown, the editor shows the first rules or nets
-// that can be edited, or the first of all if none can be edited. If the console does not show
-// policies, policyBody writes an error page and returns nil. If the browser has disconnected,
-// policyBody returns nil.
+// policyBody returns the data common to all policy pages. The editor shows the [draft.Text] with
+// the given ID. If the ID is unknown, it shows the first text that can be edited or, if none can be
+// edited, simply the first text. If the console does not show policies, policyBody writes an error
+// page and returns nil. If the browser has disconnected, policyBody returns nil.
 func (c *Console) policyBody(w http.ResponseWriter, r *http.Request, text string) *policyBody {
 	if c.options.Drafts == nil {
 		c.fail(w, r, http.StatusNotFound, "This proxy does not show its policy.")

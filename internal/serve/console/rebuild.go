@@ -12,10 +12,9 @@ import (
 	"github.com/petrigate/petrigate/internal/runtime/audit/trail"
 )
 
-// run adds steps to the history until ctx is done. It first receives the stored records from a
-// channel and rebuilds their steps; a nil channel means that no records are stored. It then adds
-// steps for new records in the audit feed. The given function must return the current state of a
-// session.
+// run adds steps to the history until ctx is done. It first receives the stored records from the
+// channel and rebuilds their steps. If the channel is nil, no records are stored. It then adds
+// steps for new records in the audit feed. It calls state to get the current state of a session.
 //
 // If the follower of the feed is nil, run returns at once. Otherwise, run closes the follower at
 // the end.

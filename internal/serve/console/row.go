@@ -59,8 +59,8 @@ type row struct {
 	SettledBy string             `json:"settledBy,omitempty"`
 	About     string             `json:"about,omitempty"` // name of the net, process or other thing that the event concerns
 
-	// More contains the members of the decision record that have no field in row, except long ones
-	// and those listed in notMore.
+	// More contains the members of the decision record that the other fields do not hold. It omits
+	// long members and those listed in notMore.
 	More map[string]json.RawMessage `json:"more,omitempty"`
 
 	command string
@@ -70,8 +70,8 @@ type row struct {
 // IsCall reports whether the row describes a call.
 func (r *row) IsCall() bool { return r.Event == "call" }
 
-// Limits on displaying arguments. Text longer than maxDoes is shortened, and arguments larger than
-// maxDoesRead are not displayed at all.
+// Limits on displayed arguments. Text longer than maxDoes is shortened. Arguments larger than
+// maxDoesRead are not displayed.
 const (
 	maxDoes     = 160
 	maxDoesRead = 64 << 10
@@ -129,7 +129,7 @@ var notMore = []string{
 }
 
 // more returns the members of a decision record that are not in notMore, so that the console can
-// show members that have no field in row. It omits values that are too long.
+// show members that it does not know. It omits values that are too long.
 func more(record []byte) (members map[string]json.RawMessage) {
 	rawjson.Members(record, func(key, value []byte, _ int) bool {
 		if len(value) <= maxRowMore && !slices.Contains(notMore, string(key)) {
@@ -169,9 +169,9 @@ func (r *row) canBeSettled(e *trail.Entry) bool {
 	return (r.Outcome == "" || r.Outcome == "unknown") && !e.Time.Before(r.Time)
 }
 
-// clockTolerance allows for adjustments of the clock during a call. The time from the arrival of a
-// call to its outcome record may differ from the recorded duration by clockTolerance plus a
-// thousandth of the duration.
+// clockTolerance allows for adjustments of the clock during a call. The time between a call and its
+// outcome record may differ from the recorded duration by clockTolerance plus a thousandth of the
+// duration.
 const clockTolerance = 20 * time.Millisecond
 
 // isOutcome reports whether the outcome e belongs to this row. The call number alone is not

@@ -18,7 +18,7 @@ import (
 // earlier step.
 type snapshot struct {
 	Here  *stepRow // the displayed step; nil if the current state is displayed
-	Ended bool     // whether the session has ended; if so, it has no current state, only the states after its steps
+	Ended bool     // whether the session has ended; an ended session has no current state
 	Gap   string   // why the final state of an ended session is unknown
 
 	state   *gate.State // state for deciding on calls; nil if the displayed state was rebuilt from records
@@ -197,9 +197,9 @@ func (m *snapshot) label(v *gate.ValueState) string {
 }
 
 // labels returns labels for the values of a net's key, keyed by value ID. A page that shows a
-// rebuilt state needs them, because that state contains only hashes of the values. The labels come
-// from the session's current state. The result is empty if the session has ended, if the policies
-// of the two states differ, or if the displayed state was not rebuilt.
+// rebuilt state needs them, because the rebuilt state contains only hashes. The labels come from
+// the session's current state. The result is empty if the session has ended, if the policy has
+// changed since the displayed state, or if the displayed state was not rebuilt.
 func (c *Console) labels(m *snapshot, net int, session string) map[string]string {
 	labels := map[string]string{}
 	if m.state != nil || m.Ended {

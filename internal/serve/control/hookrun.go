@@ -18,7 +18,7 @@ type HookRun struct {
 	Dir     string // directory that contains the sockets
 	Agent   string
 	Session string   // name of the session; if not empty, it replaces the name in the event
-	Servers []string // names of the proxy in the agent's list of MCP servers; if empty, its only name is petrigate
+	Servers []string // names of the proxy in the agent's list of MCP servers; if empty, the name is petrigate
 	Config  string   // configuration file of the proxy to use; if empty, any running proxy is used
 	In      io.Reader
 	Out     io.Writer // where Run writes the reply for the agent

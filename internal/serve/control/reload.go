@@ -44,8 +44,8 @@ type Reloaded struct {
 	Restart    []string           `json:"restart,omitempty"` // configuration keys of changed settings that take effect only after a restart
 }
 
-// fateWords describes the effects that a reload can have on a net, that is, the values of
-// [operator.NetFate.Fate].
+// fateWords lists the values of [operator.NetFate.Fate], with words that describe the reload's
+// effect on the net.
 var fateWords = [...]struct{ fate, words string }{
 	{"carried", "changed; used limits stay used"},
 	{"begun", "at the start"},
@@ -54,8 +54,8 @@ var fateWords = [...]struct{ fate, words string }{
 	{"continued", "as before"},
 }
 
-// CountNets returns a line with the number of nets for each effect of the reload, such as "1 begun,
-// 2 dropped".
+// CountNets returns a line that counts the nets by the reload's effect on them, such as "1 begun, 2
+// dropped".
 func (r *Reloaded) CountNets() string {
 	counts := map[string]int{}
 	for _, n := range r.Nets {
@@ -94,8 +94,8 @@ func (r *Reloaded) DescribeNets() string {
 	return b.String()
 }
 
-// HeldNets describes the nets that prevent the reload, and tells the operator how to remove each
-// obstacle.
+// HeldNets describes the nets that prevent the reload, and tells the operator what to do about each
+// of them.
 func (r *Reloaded) HeldNets() string {
 	var held []string
 	for _, n := range r.Nets {

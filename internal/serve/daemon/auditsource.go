@@ -26,9 +26,9 @@ type AuditLog struct {
 // ErrNoAuditLog means that the configuration does not name an audit log.
 var ErrNoAuditLog = errors.New("configures no audit log: name the log, or set audit.file")
 
-// Elsewhere reports whether the user must trust the configuration before the audit records can be
-// read, because they are in a PostgreSQL database, or in a file whose path contains a variable that
-// has not been expanded.
+// Elsewhere reports whether the audit records can be read only if the user trusts the
+// configuration. This is the case if the records are in a PostgreSQL database, or in a file whose
+// path contains an unexpanded variable.
 func Elsewhere(c *config.Config) bool {
 	variable := func(path string) bool { return c.TextOnly && strings.Contains(path, "${") }
 	return c.State.Driver == "postgres" || variable(c.State.Path) || variable(c.Audit.File)

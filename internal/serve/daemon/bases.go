@@ -81,10 +81,10 @@ func baseCopies() (basefile.Copies, error) {
 	return basefile.Copies{Dir: filepath.Join(dir, "base-copies")}, err
 }
 
-// BaseFetcher returns a function that fetches a base policy, and its signature if it has one, from
-// the given addresses. If an address cannot be read, the function returns the copies stored when
-// the base last took effect, along with a [*basefile.CopyError]. If no copies are stored, it
-// returns only the error.
+// BaseFetcher returns a function that fetches a base policy and its signature, if any, from the
+// given addresses. If fetching fails, the function returns the stored copies, along with a
+// [*basefile.CopyError]. The copies were stored when the base last took effect. If no copies are
+// stored, the function returns only an error.
 func BaseFetcher(ctx context.Context) config.Fetch {
 	return func(addresses ...string) ([][]byte, error) {
 		copies, err := baseCopies()

@@ -11,11 +11,11 @@ import (
 func RuntimeDir() string { return runtimeDir("/run/user") }
 
 // runtimeDir returns the directory for control sockets. The argument is the parent of all users'
-// runtime directories. If the environment does not specify a directory, runtimeDir uses a directory
-// inside the user's own runtime directory, such as /run/user/1000, if that exists and only the user
-// can access it. This lets a proxy and the user's commands find the same directory even if the MCP
-// client that starts the proxy does not pass on environment variables. The last resort is a
-// directory inside the system's directory for temporary files.
+// runtime directories. If the environment does not specify a directory, runtimeDir uses one inside
+// the user's own runtime directory, such as /run/user/1000, if only the user can access that. The
+// proxy and the user's commands then find the same directory even if the MCP client starts the
+// proxy without environment variables. Otherwise, runtimeDir uses a directory inside the system's
+// directory for temporary files.
 func runtimeDir(users string) string {
 	if dir := os.Getenv("PETRIGATE_RUNTIME_DIR"); dir != "" {
 		return dir

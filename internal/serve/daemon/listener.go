@@ -67,8 +67,8 @@ func newLimitListener(inner net.Listener, l config.Listen, log *slog.Logger) *li
 }
 
 // Accept waits for the next connection. If a limit has been reached, Accept closes the connection
-// that has been idle longest. If no connection is idle, it refuses the new one immediately, because
-// leaving it in the backlog would keep everyone else out.
+// that has been idle longest. If no connection is idle, it refuses the new one immediately. Leaving
+// it in the backlog would keep all later clients out.
 func (s *limitListener) Accept() (net.Conn, error) {
 	for {
 		c, err := s.Listener.Accept()
@@ -204,9 +204,9 @@ func (s *limitListener) release(from netip.Addr) {
 	}
 }
 
-// limitKey returns the key used to count connections from the given address: the address itself or,
-// for IPv6, its /64 network, which usually belongs to one customer. For this machine, which is
-// exempt from the limit per address, it is the zero Addr.
+// limitKey returns the key for counting connections from the given address. The key is the address
+// itself or, for IPv6, its /64 network, which usually belongs to one customer. For this machine,
+// which is exempt from the limit per address, the key is the zero Addr.
 func limitKey(a net.Addr) netip.Addr {
 	tcp, ok := a.(*net.TCPAddr)
 	if !ok {
@@ -260,8 +260,8 @@ func (c *limitedConn) CloseWrite() error {
 }
 
 // Write fails if the client takes too long to read a block of writeBytes bytes. The limit applies
-// to a block rather than a call, because TLS writes in small pieces: a slow client could otherwise
-// use the full time for each piece.
+// to a block, not to a call. TLS writes in small pieces, so a limit per call would give a slow
+// client the full time for each piece.
 func (c *limitedConn) Write(b []byte) (int, error) {
 	c.mu.Lock()
 	defer c.mu.Unlock()

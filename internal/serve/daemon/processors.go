@@ -12,11 +12,11 @@ import (
 	"github.com/petrigate/petrigate/internal/serve/telemetry"
 )
 
-// A processors value limits the Go scheduler to one processor while calls arrive one at a time, and
+// A processors value limits the Go scheduler to one processor while calls arrive one at a time. It
 // lifts the limit while several calls are in flight. Whenever a goroutine becomes ready, the
-// scheduler wakes a thread to look for more work, but with a single call in flight, no other work
-// exists. On a machine with two processors, that thread only delays the client or the server, which
-// makes calls over HTTP 10% slower. A nil *processors changes nothing.
+// scheduler wakes a thread to look for more work. With a single call in flight, the thread finds
+// none. On a machine with two processors, it only delays the client or the server, and makes calls
+// over HTTP 10% slower. A nil *processors changes nothing.
 type processors struct {
 	set      func(one bool)
 	inFlight atomic.Int64 // number of in-flight calls

@@ -93,8 +93,8 @@ func (f *remedyFinder) remedy(s *gate.State, c gate.Call, r *gate.Refusal) proxy
 }
 
 // findAny looks for a remedy among the server tools, and then among agents' built-in tools. The
-// second result is false if the remedy may be unavailable, because it uses a built-in tool of an
-// agent that has reported no calls, or whose calls belong to a different session.
+// second result is false if the remedy uses a built-in tool that may be unavailable. This is the
+// case if the tool's agent has reported no calls, or if its calls belong to a different session.
 func (f *remedyFinder) findAny(s *gate.State, c gate.Call, r *gate.Refusal) (found verify.Remedy, known bool) {
 	tools := f.tools()
 	names := tools.Names()
@@ -163,9 +163,9 @@ func (f *remedyFinder) finderFor(from toolScope, tools toolset, names []gate.Cal
 	return g.finder
 }
 
-// lacks returns a function that finds an argument that the policy reads through a field such as
-// args.path, although the tool's input schema does not list it. If no schemas are known, lacks
-// returns nil.
+// lacks returns a function that checks a field that the policy reads, such as args.path. The
+// function returns an argument that the field needs but the tool's input schema does not list, or
+// "" if it finds no such argument. If no schemas are known, lacks returns nil.
 func lacks(tools toolset, names []gate.Call) func(tool string, field gate.Field) string {
 	known := check.ToolSet{Schemas: make(map[string][]policy.Schema)}
 	for _, n := range names {

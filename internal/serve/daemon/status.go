@@ -37,11 +37,10 @@ func (d *Daemon) hasSilentUpstreams() bool {
 	return slices.ContainsFunc(d.Overview().Upstreams, func(u operator.UpstreamStatus) bool { return u.State != "up" })
 }
 
-// LastWords formats the last lines that the upstream's process wrote to stderr. The result begins
-// with a line break and an introductory line. The lines of the process are indented by the given
-// string, which must be at least two bytes long. The introductory line is indented by two bytes
-// less. If u contains no lines of the process, for example because the upstream is not down,
-// LastWords returns "".
+// LastWords returns the last lines that the upstream's process wrote to stderr, each with the given
+// indent. A line break and an introductory line precede them. The introductory line is indented by
+// two bytes less, so the indent must be at least two bytes long. If u has no such lines, for
+// example because the upstream is not down, LastWords returns "".
 func LastWords(u operator.UpstreamStatus, indent string) string {
 	if len(u.Said) == 0 {
 		return ""

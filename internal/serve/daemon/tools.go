@@ -102,8 +102,8 @@ func (d *Daemon) awaitTools(ctx context.Context, every time.Duration, report fun
 }
 
 // pendingUpstreams returns the names of the upstreams that are still starting. If all upstreams
-// have started, so that only their lists of tools are missing, it returns the phrase "lists of
-// tools".
+// have started, only their lists of tools are missing, and pendingUpstreams returns the phrase
+// "lists of tools".
 func (d *Daemon) pendingUpstreams() []string {
 	starting := list.Filter(d.Status().Upstreams, func(u operator.UpstreamStatus) bool { return u.State == "starting" })
 	if len(starting) == 0 {

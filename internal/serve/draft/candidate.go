@@ -67,9 +67,9 @@ func (d *Evaluator) applyDraft(draft Draft) (*candidate, error) {
 	return x, nil
 }
 
-// build returns the policy that results from the draft, and the policy in force. If the
-// configuration puts the policy in shadow mode, build ignores this, because a policy in shadow mode
-// allows every call. If the draft cannot be loaded, the error explains why.
+// build returns the policy that results from the draft, and the policy in force. Neither is in
+// shadow mode, even if the configuration sets this mode, because a policy in shadow mode allows
+// every call. If the draft cannot be loaded, the error explains why.
 func (x *candidate) build() (is, was *policy.Result, err error) {
 	if x.config == nil {
 		return nil, nil, x.problems

@@ -102,8 +102,8 @@ func (d *Evaluator) begin() bool {
 	return !d.closed
 }
 
-// An acquirer waits for a free slot in a [limiter]. The caller must call release when it has
-// finished its work.
+// An acquirer waits for a free slot in a [limiter]. The caller must call release when the work is
+// done.
 type acquirer func(context.Context) (release func(), err error)
 
 // slotFor returns an acquirer for the checks and comparisons of the person with the given name.
@@ -150,8 +150,8 @@ func (d *Evaluator) run(ctx context.Context, take acquirer, limit time.Duration,
 	}
 }
 
-// runMarked calls work. If Busy is set, runMarked calls Busy before work, and the function that
-// Busy returns after work. runMarked turns a panic into an error, because a user's draft must not
+// runMarked calls the given function. If Busy is set, runMarked calls Busy before, and the function
+// that Busy returned afterwards. It turns a panic into an error, because a user's draft must not
 // crash the proxy.
 func (d *Evaluator) runMarked(ctx context.Context, work func(context.Context) error) (err error) {
 	defer func() {

@@ -211,8 +211,8 @@ func (t *table[K, V]) get(k K) *V {
 	return nil
 }
 
-// cells returns the counters for the labels k. If the table does not contain k, cells adds it. If
-// the table is full, cells returns the counters for the labels rest instead.
+// cells returns the counters for the labels k, and adds them to the table if necessary. If the
+// table is full, it returns the counters for the labels in rest instead.
 func (t *table[K, V]) cells(k, rest K) *V {
 	if have := t.get(k); have != nil {
 		return have

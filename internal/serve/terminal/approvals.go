@@ -15,9 +15,9 @@ import (
 	"github.com/petrigate/petrigate/internal/text"
 )
 
-// PrintApprovals prints the pending approvals in the given order. It then prints the approvals that
-// are no longer pending, newest first. These must be sorted from oldest to newest, as proxies list
-// them.
+// PrintApprovals prints the pending approvals in the given order, and then, in reverse order, the
+// approvals that have ended. Proxies list approvals oldest first, so the approvals that have ended
+// are printed newest first.
 func PrintApprovals(w io.Writer, pending, ended []operator.ApprovalInfo) error {
 	var b strings.Builder
 	width := Width(w)

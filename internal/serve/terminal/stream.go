@@ -38,9 +38,9 @@ func Stream(ctx context.Context, dir string, w io.Writer) error {
 	}
 }
 
-// printChanges prints the approvals that are new or have changed. It also prints each approval that
-// has disappeared while it was pending or approved. If a proxy has just been found (first is true),
-// a new approval is printed only if it is pending.
+// printChanges prints the approvals that are new or have changed, and those that have disappeared
+// while they were pending or approved. If first is true, the proxy has just been found, and
+// printChanges omits new approvals that are not pending.
 func printChanges(w io.Writer, all map[string]locatedApproval, printed map[string]operator.ApprovalInfo, first bool) error {
 	type line struct {
 		Version  int                   `json:"version"`

@@ -37,10 +37,10 @@ func newTracker() *tracker {
 	return &tracker{open: map[string]*trackedApproval{}, perPrincipal: map[string]int{}}
 }
 
-// add starts tracking an approval. It also adds 1 to the wait group, for the goroutine that the
-// caller must start to post the approval. It returns nil if the tracker is closed, already tracks
-// the approval, or has reached a limit. The second result reports whether the caller must log that
-// a limit is reached. After a call has returned true, later calls return false until a removal
+// add starts tracking an approval, and increments the wait group for the goroutine that posts it.
+// The caller must start this goroutine. If the tracker is closed, already tracks the approval, or
+// has reached a limit, add only returns nil. The second result reports whether the caller must log
+// that a limit is reached. After a call has returned true, later calls return false until a removal
 // leaves at most maxTracked/4 approvals.
 func (s *tracker) add(ctx context.Context, work *sync.WaitGroup, a operator.ApprovalInfo) (q *trackedApproval, first bool) {
 	s.mu.Lock()
