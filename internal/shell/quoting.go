@@ -83,9 +83,9 @@ func leadingDigits(s string, limit int, digits string) string {
 	return s[:len(s)-len(strings.TrimLeft(s, digits))]
 }
 
-// misreadQuotes describes the quotes that the parser and bash read differently. Such quotes are in
-// a double-quoted ${...} or in an expansion nested in it. There, bash treats single quotes as
-// ordinary characters and expands the text between them.
+// misreadQuotes describes the quotes that the parser and bash read differently: quotes in a
+// double-quoted ${...}, or in an expansion inside it. There, bash treats single quotes as ordinary
+// characters and expands the text between them.
 func misreadQuotes(p *syntax.ParamExp) (doubts []string) {
 	syntax.Walk(p, func(n syntax.Node) bool {
 		switch n := n.(type) {

@@ -8,9 +8,9 @@ import (
 	"github.com/petrigate/petrigate/internal/list"
 )
 
-// A Reader reads a field of a call as a script, and finds the commands and files named by the map
-// statements of a policy. It is the [gate.Reader] of these statements, so each script is read only
-// once for all of them.
+// A Reader reads a string in a call as a script. It finds the commands and files that the map
+// statements of a policy name. All these statements use it as their [gate.Reader], so each script
+// is read only once.
 //
 // All commands and files must be added before the first call to Read. After that, a Reader is safe
 // for concurrent use.
@@ -92,7 +92,7 @@ type numberedReading struct {
 	reader *Reader
 	script *Reading
 	found  []Outcome
-	by     []int // for each command pattern, index of the first command with the pattern's outcome, or -1 if the outcome is due to text that was not understood; unused for NoMatch
+	by     []int // for each command pattern, the index of the first command that decided the outcome; -1 if unclear text decided it; unused for NoMatch
 	work   int   // number of comparisons so far between patterns and the words of commands
 }
 

@@ -6,7 +6,7 @@ import (
 )
 
 // readTool returns a plan for a [tool] with the given arguments. known is false if the arguments
-// may name commands that the plan does not account for.
+// may name a command that is not in the plan.
 func readTool(name string, t tool, args []arg, strictly bool) (p plan, known bool) {
 	for file := range strings.FieldsSeq(t.files) {
 		p.add(runsFile, "", arg{text: file})
@@ -53,8 +53,8 @@ func readTool(name string, t tool, args []arg, strictly bool) (p plan, known boo
 	return p, t.kind != runner
 }
 
-// readArgument returns a plan for the commands that args[0], an argument of a [tool], makes it run.
-// The remaining arguments may be the value of args[0] or operands.
+// readArgument reads args[0], an argument of a [tool]. It returns a plan for the commands that the
+// tool runs because of this argument. The remaining arguments may be its value or operands.
 func (t *tool) readArgument(args []arg) (p plan) {
 	a, rest := args[0], args[1:]
 	option, value, with := a.cut()

@@ -107,8 +107,9 @@ func (r *reader) readThrough(at int, name string, args []arg, redirs []*syntax.R
 	r.flow.noteExit(lower, args[1:])
 }
 
-// dispatch determines what a program runs, according to the tables. It reports whether it has found
-// every command that the arguments may name. For a program in no table, it returns false.
+// dispatch looks up a program in the tables and reads the commands that it runs. It returns false
+// if the program is in no table, or if the arguments may name a command that dispatch has not
+// found.
 func (r *reader) dispatch(name string, args []arg, redirs []*syntax.Redirect) bool {
 	if plainPrograms[name] {
 		return true
@@ -217,9 +218,9 @@ func (r *reader) readElsewhere(args []arg, redirs []*syntax.Redirect) {
 }
 
 // readJoined joins words with spaces and reads the result as a script, as eval and ssh do. If a
-// word is not literal, readJoined records that the script might run any command. The exception is
-// an argument of a function that is being defined: unless [Options.Strict] is set, readJoined then
-// does nothing, because the script is read again at each call of the function.
+// word is not literal, readJoined records that the script might run any command. If the word is an
+// argument of a function that is being defined, and [Options.Strict] is not set, readJoined instead
+// does nothing: the script is read again at each call of the function.
 func (r *reader) readJoined(args ...arg) {
 	var b strings.Builder
 	for i, a := range args {

@@ -64,8 +64,8 @@ func (r *Reading) mayMatch(c *command, p *Pattern) Doubt {
 	return Doubt{What: what, Code: r.code(c.from, c.to), At: r.character(c.from), Advice: how}
 }
 
-// endsOptions reports whether advice should recommend --, as in rm -- "$f". This helps if --
-// before the first non-literal argument ensures that the command c does not match the pattern p.
+// endsOptions reports whether the advice should be to write --, as in rm -- "$f". This helps if the
+// command c no longer matches the pattern p once -- stands before the first non-literal argument.
 func (c *command) endsOptions(p *Pattern) bool {
 	i := slices.IndexFunc(c.args, func(a arg) bool { return a.kind != literal })
 	if i < 0 || c.possible || !p.name.matches(c.name) {

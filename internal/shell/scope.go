@@ -134,11 +134,11 @@ func (r *scope) declareArg(a arg) {
 	}
 }
 
-// compound checks an argument of declare or a similar builtin. If the argument gives an array
-// elements, as in x=(a b), bash expands the elements and may run a command in them; compound
-// records this uncertainty. If the argument declares an array, or assigns a value that is not
-// literal, compound notes this fact about the variable. [scope.settle] checks later whether both
-// facts apply to the same variable.
+// compound checks an argument of declare or a similar builtin. An argument such as x=(a b) sets the
+// elements of an array. bash expands these elements and may run a command in them, so compound
+// records this uncertainty. If the argument only declares an array, or assigns a value that is not
+// literal, compound records this as a [fact] about the variable. [scope.settle] later looks for
+// variables with both facts.
 func (r *scope) compound(a arg, kind fact) {
 	name, value, ok := strings.Cut(a.text, "=")
 	name = strings.TrimSuffix(name, "+")

@@ -15,8 +15,8 @@ type reader struct {
 	budget int // number of bytes of script text that may still be parsed
 	work   int // number of pieces (words and separators) parsed so far, including those of nested scripts
 
-	// covered prevents nested calls of readPossible from reading the same arguments again. It is
-	// true during a call of readPossible, except while a nested script is read.
+	// covered is true while readPossible runs. It prevents nested calls from reading the same
+	// arguments again. It is false while a nested script is read.
 	covered bool
 	// recognized is true if the tables describe the command being read as a launcher, an
 	// interpreter, or a tool. Tools of the kind [container] do not count.
@@ -41,8 +41,8 @@ type pipeline struct {
 	elements int // number of commands before the current one; negative unless all of them are simple commands without redirections
 }
 
-// withInput calls a function that reads commands. If the first argument is true, the standard input
-// of these commands counts as a pipe.
+// withInput calls the function read, which reads commands. If fed is true, their standard input
+// counts as a pipe.
 func (r *reader) withInput(fed bool, read func()) {
 	defer func(input, piped bool) { r.input, r.piped = input, piped }(r.input, r.piped)
 	r.input, r.piped = r.input || fed, r.piped || fed

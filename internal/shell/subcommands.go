@@ -79,9 +79,9 @@ var groups = eachGroup(map[string]string{
 	"uv":                    "pip tool python run cache",
 })
 
-// eachGroup builds the table [groups]. Each key of rows lists the names of programs, and the value
-// lists those of their subcommands that have subcommands of their own, such as remote in git remote
-// add. Each value of the table is a function that returns the options that can precede the second
+// eachGroup builds the table [groups]. Each key of rows is a list of programs. Its value lists the
+// subcommands that have subcommands of their own, such as remote in git remote add. In the result,
+// the value of each entry is a function. It returns the options that can precede the second
 // subcommand, here add.
 func eachGroup(rows map[string]string) map[string]func() *optionTable {
 	table := make(map[string]func() *optionTable)

@@ -8,8 +8,8 @@ import (
 )
 
 // Surely reports whether exit status 0 of the script proves that a command matching p has run and
-// succeeded. If not, the Doubt explains why and contains advice; it is the zero Doubt if no command
-// of the script may match p.
+// succeeded. If not, the Doubt explains why and contains advice. If no command of the script can
+// match p, the Doubt is zero.
 //
 // The result is true if the command runs on every successful path through the script, that is, in
 // one of these positions:
@@ -20,14 +20,14 @@ import (
 //   - as the last command of a pipeline, or anywhere in a pipeline under set -o pipefail
 //   - inside ( ), { }, wrappers such as timeout, launchers such as npx, and bash -c
 //
-// The result is false if the command has an argument that makes the program do nothing, less than
-// usual or something else, according to the tables of known programs. A pattern that ends with *
+// The result is false if, according to the tables of known programs, an argument of the command
+// makes the program do nothing, less than usual or something else. A pattern that ends with *
 // allows even such arguments. An exact pattern allows an argument only if the command still does
 // exactly what its name says.
 //
 // The result is also false if the script may have replaced the program, for example by defining a
-// function. Unless the pattern's name is a path, the program must be in a system directory or in a
-// project's bin directory.
+// function. The program must be in a system directory or in a project's bin directory, unless the
+// pattern's name is a path.
 func (r *Reading) Surely(p Pattern) (bool, Doubt) {
 	first, surely := r.evidence(&p)
 	if surely || first < 0 {
@@ -36,7 +36,7 @@ func (r *Reading) Surely(p Pattern) (bool, Doubt) {
 	c := &r.commands[first]
 	own := strings.TrimLeft(strings.TrimRight(r.code(c.from, c.to), ";& "), "! ")
 	if c.by >= 0 || c.masking == substituted {
-		own = p.source // from and to delimit the enclosing command, so use the text of the pattern
+		own = p.source // from and to are the bounds of the enclosing command, so use the text of the pattern instead
 	}
 	what, advice := r.gap(first, &p)(own)
 	return false, Doubt{What: what, Code: own, At: r.character(c.from), Advice: advice}
@@ -115,14 +115,14 @@ func (r *Reading) gap(i int, p *Pattern) gap {
 	return nil
 }
 
-// spoiled returns the [doubt] about the first part of the script that may have replaced the program
-// that command i runs. It returns nil if the script contains no such part.
+// spoiled looks for a part of the script that may have replaced the program of command i. It
+// returns the [doubt] about the first such part, or nil if it finds none.
 func (r *Reading) spoiled(i int) *doubt {
 	return list.Find(r.doubts, func(d doubt) bool { return d.spoils && d.before <= i })
 }
 
-// hides holds, for each [masking], the reason why the script's success does not prove that the
-// command succeeded.
+// hides holds, for each [masking], the reason why the script may succeed although the command
+// failed or did not run.
 var hides = [...]string{
 	followed:    "another command decides whether the script succeeds",
 	piped:       "the pipe hides whether it failed",
@@ -137,7 +137,7 @@ var hides = [...]string{
 }
 
 // lost explains why the construct around the command c hides whether c succeeded, and advises how
-// to avoid this. By default, the advice is the last argument, which recommends a separate call.
+// to avoid this. alone is the default advice, which recommends a separate call.
 func (r *Reading) lost(c *command, p *Pattern, alone string) (what, advice string) {
 	switch what = hides[c.masking]; c.masking {
 	case followed:
@@ -285,10 +285,10 @@ func (k *optionTable) shortens(name string) bool {
 	return false
 }
 
-// others returns the operands of a command that match no operand of the pattern. The caller must
-// have removed the operands that belong to the program's name in the tables, such as stash and list
-// in git stash list. lead is their number; others skips this number of operands in the pattern as
-// well.
+// others returns the operands of a command that match no operand of the pattern. The tables may
+// give a program a name of several words, such as git stash list. The caller must remove the words
+// after the first from the operands and pass their number as lead. others skips the same number of
+// operands in the pattern.
 func (p *Pattern) others(operands []arg, lead int) (rest []arg) {
 	next := min(lead, len(p.operands))
 	for _, a := range operands {

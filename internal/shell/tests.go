@@ -5,10 +5,10 @@ import (
 	"strings"
 )
 
-// evidenceOperands lists the operands that a command of a build or test program may have in
-// addition to those in the pattern. With any other operand, its success does not count toward a
-// requirement, because the operand may restrict the program to a part of the build or of the tests.
-// An entry here takes precedence over the one in [programs].
+// evidenceOperands lists the operands that a build or test command may have beyond those in the
+// pattern. A command with any other operand does not meet a requirement, because the operand may
+// restrict it to a part of the build or of the tests. An entry here takes precedence over the one
+// in [programs].
 var evidenceOperands = eachName(map[string]operands{
 	"make,gmake,just,task,rake,mvn,gradle,gradlew": {max: unbounded, not: "="},
 	"npm test,npm run,pnpm test,pnpm run,yarn test,yarn run,npm run-script,cargo test,cargo nextest,bun test,deno test,vitest run,phpunit,git commit": {},
@@ -62,9 +62,9 @@ func setsScripts(program string, args []arg) bool {
 }
 
 // passed looks for an argument that may make a test program run only some of its tests, or none.
-// The arguments are those that the named program, such as npm, passes on to the test program. If
-// passed finds no such argument, it returns "" and false. An operand that follows an option without
-// = may be the option's value, so it is ignored, except with cargo.
+// args are the arguments that the named program, such as npm, passes to the test program. If passed
+// finds no such argument, it returns "" and false. An operand after an option without = may be the
+// option's value. passed ignores such operands, except for cargo.
 func passed(name string, args []arg) (argument string, less bool) {
 	value := false
 	for _, a := range args {

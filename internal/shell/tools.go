@@ -7,8 +7,8 @@ type tool struct {
 	mayRun   string // words that may make the tool run a command
 	commands string // options whose value is a command line
 	file     string // options whose value is a file that contains a program
-	launches string // subcommands and options of the tool; if one is given, a command may begin at any of the following arguments
-	runs     string // subcommands of the tool; if one is given, the following arguments name files that contain programs
+	launches string // subcommands and options; after any of these, each argument may be the start of a command
+	runs     string // subcommands; the arguments after them name files that contain programs
 	flags    string // letters of the tool's harmless options; any other option may make it run a command
 	files    string // names of the project files that define what the tool executes
 }

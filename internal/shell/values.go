@@ -7,14 +7,13 @@ import (
 	"mvdan.cc/sh/v3/syntax"
 )
 
-// A values value maps variables to their known values. While a function's body is read for a call,
-// the array "@" contains the call's arguments, and the variables "1" to "9" contain the first nine
-// of them.
+// values holds the known values of variables. While the body of a function is read for a call, the
+// array "@" holds the call's arguments, and the variables "1" to "9" hold the first nine of them.
 type values struct {
 	texts  map[string]arg
 	arrays map[string][]arg
 	either map[string][]string // the possible values of each variable that may have more than one
-	lost   *set                // names of the variables whose values become unknown in the function definition being read ("" stands for all variables); nil outside of definitions
+	lost   *set                // variables that the function definition being read makes unknown ("" stands for all variables); nil outside of definitions
 }
 
 // clone returns a copy that can be modified independently. Only the set in the field lost is

@@ -8,11 +8,11 @@ import (
 	"mvdan.cc/sh/v3/syntax"
 )
 
-// A variables value holds the known facts about a script's variables. They matter because bash may
-// run commands in the value of a variable. In arithmetic, it evaluates the value as an expression
-// and runs the commands in array indexes: x='a[$(rm y)]'; echo $((x)). If declare or a similar
-// builtin assigns a value to an array, bash expands the value a second time: declare -a x='($(rm
-// y))'.
+// variables holds the facts that are known about a script's variables. These matter because bash
+// may run commands in the value of a variable. In arithmetic, bash evaluates the value as an
+// expression and runs the commands in array indexes: x='a[$(rm y)]'; echo $((x)). If declare or a
+// similar builtin assigns a value to an array, bash expands the value a second time: declare -a
+// x='($(rm y))'.
 type variables struct {
 	facts        map[string]fact
 	wild         bool  // whether any variable may have any value
@@ -87,8 +87,8 @@ func (v *variables) setArguments(list []arg, known bool) {
 	}
 }
 
-// mayBind reports whether the reader can rely on the value that the script assigns to the named
-// variable.
+// mayBind reports whether a variable of this name certainly gets the value that the script assigns
+// to it.
 func (v *variables) mayBind(name string) bool {
 	return !v.unbound && !v.wild && !v.unknowable[name] && isName(name) && !implicitVariables[name] && !counters[name] && !begins(name, "BASH") && !ownVariables[name] && !steers(name)
 }
@@ -173,10 +173,9 @@ func (v *variables) commands(w *syntax.Word) (lists [][]arg) {
 	return lists
 }
 
-// assign records the value that an assignment gives to a variable. For an array, old holds the
-// previous elements, and known tells whether they are certain. For any other variable, held lists
-// the possible previous values. If straight is false, the assignment may run several times or not
-// at all.
+// assign records an assignment to a variable. For an array, old holds the previous elements, and
+// known tells whether they are certain. For any other variable, held lists the possible previous
+// values. straight is true if the assignment certainly runs exactly once.
 func (v *variables) assign(a *syntax.Assign, value arg, elements, old []arg, known bool, held []string, straight bool) {
 	name := a.Name.Value
 	indexed := a.Array != nil && slices.ContainsFunc(a.Array.Elems, func(e *syntax.ArrayElem) bool { return e.Index != nil })

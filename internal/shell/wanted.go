@@ -59,10 +59,10 @@ func (k *optionTable) byLongName(name string) *knownOption {
 	return nil
 }
 
-// wants returns the options that a command must have if a pattern contains the option w. The
-// receiver is the entry for w in the table k, or nil if the table has no such entry. If w implies
-// other options, as -D of git branch implies -d and -f, wants returns these instead of w.
-// Otherwise, it returns w with the names in the entry, or unchanged if the receiver is nil.
+// wants returns the options that a command must have if a pattern has the option w. The receiver is
+// the entry for w in the table k, or nil if w is not in the table. If w implies other options,
+// wants returns these; for example, -D of git branch implies -d and -f. Otherwise, it returns w
+// with all the names that the entry lists. If the receiver is nil, it returns w unchanged.
 func (o *knownOption) wants(k *optionTable, w wanted) []wanted {
 	switch {
 	case o == nil:
@@ -116,8 +116,8 @@ func (w *wanted) given(k *optionTable, args []arg) Outcome {
 	return found.or(together)
 }
 
-// inOperands reports whether any of args, which follow --, has the effect of the option w. For
-// example, +main has the effect of --force in git push origin -- +main.
+// inOperands reports whether any of args has the effect of the option w. args are the operands
+// after --. For example, in git push origin -- +main, the operand +main has the effect of --force.
 func (w *wanted) inOperands(args []arg) Outcome {
 	found := NoMatch
 	for _, a := range args {
@@ -243,7 +243,7 @@ func (w *wanted) inLetters(k *optionTable, args []arg) Outcome {
 	return NoMatch
 }
 
-// is reports whether the option o, which is in a table, is the option w or implies w.
+// is reports whether o, an option in a table, is the option w or implies it.
 func (w *wanted) is(o *knownOption) bool {
 	return slices.ContainsFunc(w.names, func(n string) bool { return slices.Contains(o.names, n) || slices.Contains(o.implies, n) })
 }

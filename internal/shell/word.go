@@ -231,8 +231,8 @@ func mayRun(pattern string) bool {
 	return strings.ContainsAny(pattern, "e+") && !strings.ContainsAny(pattern, "|(") || strings.Contains(pattern, "#q")
 }
 
-// words returns the kind of argument that results from an expansion with an unknown value. If the
-// expansion is quoted, this is a single word.
+// words returns the kind of an argument whose expansion is unknown. A quoted expansion yields a
+// single word.
 func words(quoted bool) argKind {
 	if quoted {
 		return single
@@ -241,7 +241,7 @@ func words(quoted bool) argKind {
 }
 
 // nameCommands lists commands that usually print a single name or number. Their output is assumed
-// to be a single word that does not begin with a dash.
+// to be one word without a leading dash.
 var nameCommands = map[string]set{
 	"git":      setOf("branch rev-parse describe symbolic-ref merge-base rev-list name-rev"),
 	"basename": nil, "dirname": nil, "pwd": nil, "whoami": nil, "hostname": nil, "uname": nil, "nproc": nil, "mktemp": nil, "realpath": nil, "which": nil, "wc": nil,

@@ -8,7 +8,7 @@ import (
 
 // runsWritten checks whether the script may run a program that it has written itself. If so, it
 // records that any command may run. If the script writes only literal text to files and replaces no
-// system program, only commands named in the script may run.
+// system program, runsWritten instead records that only commands named in the script may run.
 func (f *findings) runsWritten() {
 	w := &f.files
 	if w.runsReplaced(f.commands) {
@@ -95,10 +95,10 @@ func (f *findings) writeFile(a arg) {
 	}
 }
 
-// element calls a function that reads one element of a list or pipeline. It then checks the
-// commands from the given index on. If any of them may write a file, it records the text that the
-// file may contain, such as their arguments and here documents. In a pipeline, the index must be
-// that of the pipeline's first command, because the text may come from an earlier element.
+// element calls the function read, which reads one element of a list or pipeline. It then checks
+// the commands from the given index on. If a command may write a file, element records the text
+// that may end up in the file, such as arguments and here documents. In a pipeline, the index must
+// be that of the first command, because the text may come from an earlier element.
 func (f *findings) element(at int, read func()) {
 	outer := f.files.texts
 	read()
