@@ -21,7 +21,7 @@ func (l *logFile) open() (err error) {
 	if l.head, err = openHead(l.path); err != nil {
 		return err
 	}
-	l.size = -1 // no file has this size, so resume reads the end of the file
+	l.size = -1 // an impossible size, so that resume reads the end of the file
 	return l.withLock(l.join)
 }
 
@@ -130,8 +130,8 @@ func (l *logFile) reconcile(used int) (rest []byte, end Place) {
 
 // missingLines returns the pending lines that are missing from a log with the given end, and the
 // end of the log after these lines are appended. If the log already has other lines with the same
-// numbers, the returned lines get new numbers and hashes. The last result is the size of invalid
-// data at the end of the pending lines, which is left out.
+// numbers, the returned lines get new numbers and hashes. Invalid data at the end of the pending
+// lines is left out; the last result is its size.
 func missingLines(lines []byte, at Place) (rest []byte, end Place, junk int) {
 	var all []Line
 	from := 0

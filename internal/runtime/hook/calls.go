@@ -18,7 +18,7 @@ const (
 	manySessions = 500
 	maxSessions  = 10_000
 	maxOwn       = 1000           // maximum number of sessions per principal, because a principal can make up any number of them
-	idleSession  = 24 * time.Hour // if there are at least manySessions sessions when another one begins, those without an event for this long are removed
+	idleSession  = 24 * time.Hour // if a session begins when there are manySessions or more, sessions without an event for this long are removed
 )
 
 // call is an agent's call, as announced by a hook event.
@@ -45,12 +45,13 @@ type calls struct {
 	own  bool      // whether the proxy session serves only this agent session
 }
 
-// add adds an announced call before the gate decides on it. If unique is true and a call with the
-// same key exists, add returns that call instead, and reports whether its outcome has been recorded
-// as unknown.
+// add adds a call that an event has announced. It is called before the gate decides on the call. If
+// unique is true and there is already a call with the same key, add returns that call instead, and
+// reports whether its outcome has been recorded as unknown.
 //
-// The last result contains the admitted calls whose outcome must now be recorded as unknown: calls
-// not known to belong to the new call's turn, and the oldest call if too many calls were open.
+// add also returns admitted calls whose outcome the caller must now record as unknown. These are
+// the calls that might belong to another turn than the new call and, if too many calls are open,
+// the oldest call.
 func (s *calls) add(c *call, unique bool) (known *call, over bool, late []*call) {
 	s.mu.Lock()
 	defer s.mu.Unlock()

@@ -52,10 +52,10 @@ func (e *Event) Before() bool { return e.kind == agenttool.BeforeCall }
 // Ignored reports whether the event requires no action.
 func (e *Event) Ignored() bool { return e.kind == agenttool.Ignored }
 
-// Read reads an event. If the event's name cannot be read, or is unknown but begins with "pre" or
-// "before", Read assumes that the event announces a call, and returns an error. It ignores events
-// with other unknown names. The returned event is never nil. The caller may ignore an error if the
-// event does not announce a call; see [Event.Before].
+// Read reads an event. The returned event is never nil. If the event's name is missing or unknown,
+// the event may announce a call. Read assumes this if the name cannot be read or begins with "pre"
+// or "before", and returns an error. It ignores events with other unknown names. The caller may
+// ignore an error if the event does not announce a call; see [Event.Before].
 func (a *Agent) Read(body []byte) (*Event, error) {
 	e := &Event{agent: a, kind: agenttool.BeforeCall}
 	if len(body) > MaxEvent {
@@ -219,11 +219,11 @@ func (e *Event) splits() [][2]string {
 	return agenttool.Parts(e.Tool)
 }
 
-// throughProxy reports whether the call goes through the proxy, which will decide on it, and
-// returns the name of the proxy's tool. The call's MCP server must have one of the given names, and
-// the callback must report that the proxy offers the tool. The server's name alone is not
-// sufficient, because other servers can have the same name. For VS Code, which shortens server
-// names, the shortened names are compared. Empty names, perhaps from unset variables, are ignored.
+// throughProxy reports whether the call goes through the proxy, which then decides on it. It also
+// returns the proxy's name for the tool. The name of the call's MCP server must be one of the given
+// names of the proxy. Because another server could have the same name, the proxy must also offer
+// the tool, as the callback reports. VS Code shortens the names of servers, so shortened names are
+// compared for it. Empty names are ignored; they may come from unset variables.
 func (e *Event) throughProxy(servers []string, offered func(string) bool) (tool string, ok bool) {
 	for _, s := range servers {
 		if s == "" {

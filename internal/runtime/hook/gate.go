@@ -105,9 +105,9 @@ func New(o Options) *Gate {
 }
 
 // callsOf returns the calls of an agent session, or nil if the session is unknown. If open is true,
-// it adds an unknown session, and returns nil only if there are too many sessions. Set alone to
-// true if the proxy session serves only this agent session. To make room, callsOf may remove idle
-// sessions, which it returns so that the caller can end them.
+// it adds the session if necessary, and returns nil only if there are too many sessions. If alone
+// is true, the proxy session serves only this agent session. callsOf may remove idle sessions to
+// make room. It returns them, and the caller must end them.
 func (g *Gate) callsOf(at sessionKey, alone, open bool) (s *calls, idle map[sessionKey]*calls) {
 	g.mu.Lock()
 	defer g.mu.Unlock()

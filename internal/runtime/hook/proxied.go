@@ -40,8 +40,8 @@ func (l *proxiedCalls) add(c *proxiedCall) {
 	l.waiting.Add(1)
 }
 
-// remove removes the call with the given key, which has ended. It reports whether the call never
-// arrived at the proxy.
+// remove removes the call with the given key when the call has ended. It returns true if the call
+// ended without arriving at the proxy.
 func (l *proxiedCalls) remove(key string) (missing bool) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
@@ -49,8 +49,8 @@ func (l *proxiedCalls) remove(key string) (missing bool) {
 	return i >= 0 && l.drop(i)
 }
 
-// drop removes the i-th call, and reports whether the call never arrived at the proxy. It must be
-// called with mu held.
+// drop removes the i-th call. It returns true if the call has not arrived at the proxy. The caller
+// must hold mu.
 func (l *proxiedCalls) drop(i int) (missing bool) {
 	if missing = !l.calls[i].arrived; missing {
 		l.waiting.Add(-1)

@@ -22,14 +22,14 @@ type Guard struct {
 
 // rejection explains why new tools of a server were not accepted.
 type rejection struct {
-	left   error // describes the tools that are too large or too many to accept
+	left   error // describes the tools that were not accepted because they are too large or because there are too many
 	failed error // error from reading or writing the store; might be temporary
 }
 
-// Register registers the tools listed by a server and accepts the definitions of the new ones. It
-// ignores tools whose names are missing or longer than maxName. It returns an error if any other
-// tool cannot be registered, but not if the previous call for the server failed with the same
-// error.
+// Register registers the tools that a server lists. It accepts the definitions of new tools. It
+// ignores tools without a name and tools whose names are longer than maxName. If it cannot register
+// one of the other tools, it returns an error, unless the last call for the server failed with the
+// same error.
 func (g *Guard) Register(ctx context.Context, server string, tools []json.RawMessage) error {
 	var all []Definition
 	for _, object := range tools {

@@ -115,9 +115,9 @@ func (b *activityBody) FilterURL(name, value string) string {
 	return addressOf("/activity", b.Filter.values(), name, value)
 }
 
-// Since returns the start of the period that the journal covers completely. This is usually the
+// Since returns the start of the period that the journal covers completely. Usually, this is the
 // time when the journal was opened. If the journal has dropped rows, or if audit records are
-// stored, it is the time of the oldest row, or zero if there are no rows.
+// stored, it is the time of the oldest row, or zero without rows.
 func (b *activityBody) Since() time.Time {
 	if b.Stands.Full || b.Kept {
 		return b.Stands.First

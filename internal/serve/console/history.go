@@ -59,7 +59,7 @@ type history struct {
 	tracks  map[string]*track // keyed by session ID
 	count   int               // number of steps in all tracks
 	lost    int               // number of records that were lost
-	before  string            // why sessions without an entry in tracks lack steps; empty if no steps are missing
+	before  string            // why steps are missing from sessions that are not in tracks; empty if no steps are missing
 	reading bool              // whether stored records are still being read
 }
 

@@ -27,7 +27,7 @@ type pairStats struct {
 type toolStats struct {
 	calls, sessions int
 	held            int // number of sessions with a successful call to the tool
-	opened          int // number of sessions that began with the tool: a call to it succeeded among the first two events or in the first eighth of all events
+	opened          int // number of sessions that began with the tool: a call to it succeeded within the first two events, or within the first eighth of the session's events
 	first           time.Time
 	perSession      map[int]int        // maps each number of calls to the number of sessions with that many calls
 	perDay          map[int]int        // maps each number of calls to the number of days with that many calls by one principal
@@ -214,8 +214,8 @@ func (v *survey) addPair(p pair, a, b *toolState) {
 	}
 }
 
-// finish adds the last day of calls to the statistics, for each tool and principal. Each earlier
-// day was added at the first call of the next day with calls.
+// finish adds the last day of each tool and principal to the statistics. Each earlier day was added
+// when the first call of a later day was read.
 func (v *survey) finish() {
 	for key, d := range v.days {
 		v.tool(key.tool).perDay[d.calls]++
@@ -245,7 +245,8 @@ func (v *survey) opens(tool, least int) bool {
 	return n > minToolsForOpening && 5*t.opened >= 4*t.sessions
 }
 
-// needed returns the chance that all sessions with B have A if they are like the other sessions.
+// needed returns the chance that every session with B also has A, assuming that A is as likely in
+// sessions with B as in other sessions.
 func (v *survey) needed(p pair) chance {
 	b := v.tools[p.b].sessions
 	return presentByChance(b, v.tools[p.a].held-b, v.sessions-b)

@@ -19,15 +19,15 @@ type candidate struct {
 	out         bool // whether the rule is refuted, because some call to B had no earlier success of A or alt with the same value
 	notEach     bool
 	sessions    int
-	once, each  chance // once: chance that, by accident, A or alt succeeded with each value of B; each: if so, chance that one of them succeeded again before each further call to B with the same value
-	hits, tries int    // statistics for acrossChance: tries is the number of sessions where the value in the first call to B was looked up in another session; hits is the number of these where A or alt had succeeded with that value in the other session
+	once, each  chance // once is the chance that, by accident, A or alt succeeded with each value of B. each is the chance that, in this case, one of them succeeded again before each further call to B with the same value.
+	hits, tries int    // statistics for acrossChance: tries counts the sessions whose first value of B was looked up in another session, and hits counts those of them where A or alt had succeeded with the value in the other session
 
-	drawn, early, altEarly int       // number of distinct values in calls to B, summed over the sessions; number of these that A had succeeded with, and number that alt had
+	drawn, early, altEarly int       // number of distinct values in calls to B, number of those that A had succeeded with, and number of those that alt had succeeded with, each summed over all sessions
 	fields                 fieldPair // statistics that show whether a two-field key needs both fields
 }
 
-// acrossChance returns the chance that the values agree if values in a session agree no more often
-// than values from different sessions.
+// acrossChance returns the chance that the values agree by accident, assuming that values from the
+// same session agree as often as values from different sessions.
 func (c *candidate) acrossChance() chance {
 	return chance(float64(c.sessions) * math.Log(float64(c.hits+1)/float64(c.tries+2)))
 }
@@ -80,7 +80,7 @@ func (m *matchVisitor) admit(s *session, a *action) {
 			}
 		}
 	}
-	for _, n := range a.names { // only now, because the loop above compares values with those of earlier calls
+	for _, n := range a.names { // must come after the loop above, which compares the values with those of earlier calls
 		for _, f := range m.fields(n.tool, a) {
 			v := s.value(fieldKey{n.tool, f.field}, f.value)
 			v.made++
@@ -123,8 +123,8 @@ func (m *matchVisitor) match(s *session, a *action, c *candidate, first bool) {
 	}
 }
 
-// countValue counts a value that no earlier call to B in the session had. The arguments report
-// whether A and alt have succeeded with it.
+// countValue counts a value that occurs in a call to B for the first time in the session. The
+// arguments report whether calls to A and alt succeeded with the value.
 func (c *candidate) countValue(inA, inAlt bool) {
 	c.drawn++
 	if inA {
@@ -249,9 +249,9 @@ func (v *survey) candidates(least int) (all []*candidate) {
 	return all
 }
 
-// compareKeys puts the candidate first whose values are less likely to agree by accident (see
-// acrossChance). If both are equally likely, it puts the candidate first that has the same field
-// name in both calls.
+// compareKeys orders candidates. A candidate comes first if its values are less likely to agree by
+// accident; see acrossChance. If both are equally likely, a candidate with the same field name in
+// both calls comes first.
 func compareKeys(a, b *candidate) int {
 	plain := func(c *candidate) int {
 		if c.first == c.then {

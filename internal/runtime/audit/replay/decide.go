@@ -48,9 +48,9 @@ func (r *Replay) decide(record *trail.Record, e *trail.Entry) {
 }
 
 // ask decides on a recorded call under the replayed policy. If the policy requires approval, ask
-// grants it only if the record names an approval request and the call was admitted; the last two
-// arguments report this. The call fires transitions only if it was admitted and the replayed policy
-// allows it too.
+// grants it only if approved and admit are both true: the record names an approval request, and the
+// call was admitted. The call fires transitions only if it was admitted and the replayed policy
+// also allows it.
 func (r *Replay) ask(state *gate.State, c gate.Call, approved, admit bool) (v verdict) {
 	r.prepared.Reset(r.policy, &c)
 	d, delta := r.prepared.Decide(state, nil)
@@ -132,10 +132,11 @@ func (r *Replay) compare(record *trail.Record, e *trail.Entry, s *session, v *ve
 	}
 }
 
-// agrees reports whether the replayed decision equals the recorded one. If the record was made
-// under the replayed policy (samePolicy), and no person was asked, agrees also compares the kind of
-// the refusal, all verdicts, and the decision that nets in shadow mode would have made. A recorded
-// refusal of kind [gate.KindStateChanged] agrees with any decision that does not allow the call.
+// agrees reports whether the replayed decision equals the recorded one. If samePolicy is true, the
+// record was made under the replayed policy. Then, unless a person was asked, agrees also compares
+// the kind of the refusal, all verdicts, and the decision that nets in shadow mode would have made.
+// A recorded refusal of kind [gate.KindStateChanged] agrees with every decision that does not allow
+// the call.
 func (r *Replay) agrees(e *trail.Entry, v *verdict, samePolicy bool) bool {
 	was := recordedDecision(e)
 	switch {

@@ -116,7 +116,7 @@ func (r *Replay) toggle(net string, on bool, at time.Time) {
 	for _, s := range all {
 		s.withParts(func(state *gate.State) { state.Apply(r.policy.Tick(state, at)) })
 	}
-	for _, s := range all { // only now, so that Tick does not start the clock of a shared net that has just been reactivated
+	for _, s := range all { // must come last: Tick must not start the clock of a shared net that has just been reactivated
 		s.withParts(func(state *gate.State) { r.switchIn(state, net, on) })
 	}
 }

@@ -17,7 +17,7 @@ type netInfo struct {
 	results  []string
 	tools    []gate.Tool
 	mentions []gate.Tool // all tools that the net mentions, even if only to exclude them
-	always   bool        // whether any call can concern the net, regardless of the call's names
+	always   bool        // whether every call can concern the net, whatever names the call has
 	row      bool        // whether the net counts consecutive identical calls
 }
 
@@ -42,9 +42,9 @@ func anyMatch(tools []gate.Tool, names map[string]gate.Name) bool {
 	})
 }
 
-// affectedBy returns the reason why the net cannot be evaluated for a call whose record lacks some
-// names, or "" if it can. The argument maps each of these names to the reason why the record lacks
-// it. The empty name stands for any name.
+// affectedBy returns the reason why the net cannot be evaluated for a call, or "" if it can. The
+// map contains the names that the call's record lacks, each with the reason. An empty name means
+// that any name may be missing.
 func (n *netInfo) affectedBy(missing map[string]string) string {
 	for name, why := range missing {
 		if name == "" || n.always || anyMatch(n.mentions, map[string]gate.Name{name: {}}) {

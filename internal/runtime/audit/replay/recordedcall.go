@@ -28,7 +28,7 @@ type recordedCall struct {
 func rebuild(p *gate.Policy, of *reading.Reader, s *recordedCall) (*gate.Policy, error) {
 	o := p.Options()
 	o.Static = false
-	o.Ignored = nil // ignored arguments matter only when calls are compared, but the record already shows which calls are identical
+	o.Ignored = nil // ignored arguments are not needed: they affect only the comparison of calls, and the record already shows which calls are identical
 	labels := map[*gate.Labels]*gate.Labels{}
 	for i, l := range o.Labels {
 		labels[l] = s.labels(l)
@@ -137,8 +137,8 @@ func (a amountReader) Value(_ *gate.Call, number int) ([]byte, bool) {
 	return []byte(of.Amount), of.Amount != ""
 }
 
-// sumOf returns the key in recordedCall.values for the amount in a field. The key differs from that
-// of the field's hashed values.
+// sumOf returns the key of a field's amount in recordedCall.values. The field's hashed values have
+// a different key.
 func sumOf(field string) string { return "sum of " + field }
 
 // read makes the recorded values available to the rebuilt nets.

@@ -92,8 +92,8 @@ func (r *Replay) durable(process string) bool {
 	return ok && driver != "memory" || !ok && r.fallback
 }
 
-// session returns the session of a record. A session that was opened before the log begins starts
-// with this record.
+// session returns the session of a record. If the session was opened before the log begins, its
+// replay starts with this record.
 func (r *Replay) session(e *trail.Entry, since time.Time) *session {
 	s := r.sessions[e.Session]
 	if s == nil {

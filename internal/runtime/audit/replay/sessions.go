@@ -17,8 +17,8 @@ type session struct {
 	calls    map[uint64]call // admitted calls whose outcomes have not been replayed yet, keyed by recorded number
 	closed   bool
 	partial  bool            // whether the session might have been opened before the log begins
-	early    bool            // whether records from the beginning of the session might have been removed, or the policy of its process is unknown because the log lacks its beginning; such a session is partial
-	resumed  bool            // whether the session might have been opened before the log begins; it is treated as partial until the number of its first admitted call shows whether it was (call 1 begins a session)
+	early    bool            // whether the session's first records might have been removed, or the policy of its process is unknown because the beginning of the log is missing; either makes the session partial
+	resumed  bool            // whether the session might be older than the log; if so, it is treated as partial until the number of its first admitted call shows whether it is (the first call of a session has number 1)
 	policies map[string]bool // policies that decided on the session's calls
 	first    bool            // whether an admitted call has been replayed
 }

@@ -76,7 +76,7 @@ type chainVerifier struct {
 	report   *Report
 	removals *removals
 	ends     map[string]audit.Place // end of each chain, keyed by writer
-	named    map[audit.Head]string  // records that other chains name as the last ones of their chains, each with the writer of the chain that names it
+	named    map[audit.Head]string  // last records of chains, as named by the start records of other chains; each is stored with the writer of the chain that names it
 }
 
 // addFault adds a fault in the writer's chain to the report.
@@ -133,9 +133,9 @@ func (v *chainVerifier) checkStart(writer string) {
 	v.addFault(writer, 1, fmt.Sprintf("records 1 to %d are missing: no record of their removal exists", from.Seq))
 }
 
-// checkEnd verifies that a chain contains a record unchanged, or that the record's removal was
-// recorded; otherwise it adds a fault. Another chain, written by the given writer, names the record
-// as the last of this chain.
+// checkEnd checks a record that the first record of another chain names as the last of its chain.
+// The record's chain must contain it unchanged, or a removal event must account for it. Otherwise,
+// checkEnd adds a fault that names the writer of the other chain.
 func (v *chainVerifier) checkEnd(ctx context.Context, h audit.Head, by string) error {
 	may, why := v.removals.covers(h)
 	last, ok := v.ends[h.Writer]

@@ -51,11 +51,11 @@ func (q *verifyQueue) drain() {
 	}
 }
 
-// check verifies a block of lines, given the position of the record before the block. Lines without
-// hashes, as written by earlier versions, are accepted only before the first line with a hash. The
-// caller sets linked to true if an earlier block had a line with a hash. The last argument comes
-// from the log's head file, which stores the number and hash of the last record. If the block
-// contains a record with this number, it must have this hash.
+// check verifies a block of lines that follows the record at the given position. Earlier versions
+// wrote lines without hashes. Such lines are accepted only before the first line with a hash;
+// linked reports whether an earlier block had one. head comes from the log's head file, which
+// stores the number and hash of the last record. If the block contains a record with this number,
+// its hash must match.
 func check(block []byte, before audit.Place, linked bool, head audit.Place) (r blockResult) {
 	r.block = block
 	buf := make([]byte, 0, 1<<10)

@@ -123,9 +123,9 @@ func recordsOf(content []byte, path string) (records []Record) {
 	return records
 }
 
-// collectRecent reads the records of a short period at the end of the log. It repeats this with
-// longer periods until it has enough records, their total size is more than half of the limit, or
-// all records have been read.
+// collectRecent reads the records of a short period at the end of the log, and then of longer and
+// longer periods. It stops when it has enough records, when their total size is more than half of
+// the limit, or when it has read all records.
 func (d Database) collectRecent(ctx context.Context, last *newestRecords) error {
 	heads, err := d.Backend.Heads(ctx)
 	if err != nil {

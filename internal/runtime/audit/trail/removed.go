@@ -63,7 +63,7 @@ func (d Database) newestRemoval(ctx context.Context) (*audit.Removed, error) {
 
 // removals holds the position of the last removed record of each chain.
 type removals struct {
-	assumed map[string]audit.Place // positions from the newest removal event's copy outside the chains; verification starts after them
+	assumed map[string]audit.Place // the positions in the copy of the newest removal event that is kept outside the chains; verification starts after them
 	onChain map[string]audit.Place // positions according to the removal events in the chains
 	newest  *Removed               // newest removal event in the chains, or nil
 }

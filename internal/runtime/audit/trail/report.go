@@ -15,9 +15,9 @@ type Report struct {
 
 	Removed *Removed `json:"removed,omitempty"` // old records that were removed from a database; may be nil
 
-	// Headless means that missing records at the end of the log might not be noticed. The reason is
-	// the head file, which stores the number and hash of the last record: it is missing or
-	// unreadable, or it is empty or half written although the log has records.
+	// Headless is true if the log's head file, which stores the number and hash of the last record,
+	// is missing or unreadable, or if it is empty or incomplete although the log has records.
+	// Missing records at the end of the log might then go unnoticed.
 	Headless bool `json:"headless,omitempty"`
 }
 

@@ -59,9 +59,9 @@ type RuleStats struct {
 	Refused int    `json:"refused"`
 }
 
-// ApprovalStats counts the decisions based on one person's answers through one channel, or on one
-// of that person's grants, which approve similar calls for a limited time. People who approved
-// together count as one person.
+// ApprovalStats counts the decisions that are based on one person's answers through one channel, or
+// on one of the person's grants. A grant approves similar calls for a limited time. A group of
+// people who approve together counts as one person.
 type ApprovalStats struct {
 	Actor   string `json:"actor"`
 	Channel string `json:"channel"`

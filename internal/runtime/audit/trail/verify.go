@@ -150,8 +150,9 @@ func (v *verifier) verifyLines(ctx context.Context, r io.Reader, size int, path 
 	return nil
 }
 
-// begin starts verifying the next block in the background, and moves the verifier's position to the
-// end of the block. It reports whether a result must be collected before another block can begin.
+// begin starts verifying the next block in the background and moves the verifier's position to the
+// end of the block. It returns true if the caller must collect a result before it can begin another
+// block.
 func (v *verifier) begin(q *verifyQueue, block []byte) bool {
 	job := make(chan blockResult, 1)
 	q.jobs = append(q.jobs, job)
