@@ -8,7 +8,7 @@ import (
 
 func (c *compiler) checkRequire(s *Require) {
 	if n := s.pairs(); n > maxPairs {
-		first := s.Before[maxPairs*len(s.Before)/n] // the error points to the first name whose pairs exceed the maximum
+		first := s.Before[maxPairs*len(s.Before)/n] // first name that makes the number of pairs too large
 		c.failName(s, first, ManyPairs, "write a pattern, such as git_*, for names that belong together",
 			"the lists form %d pairs, each with its own net; a statement can form at most %d", n, maxPairs)
 		return

@@ -18,7 +18,7 @@ const (
 	locked  = "locked"  // never holds a token
 	tainted = "tainted" // marked once the call that activates the rule has been made
 	budget  = "budget"  // one token for each remaining call
-	spent   = "spent"   // one token for each call that a refill can add to the budget
+	spent   = "spent"   // one token for each call made; a refill moves the token to the budget
 )
 
 // ruleNet returns a net with the parts common to all rules.

@@ -71,8 +71,9 @@ func (l *labels) allNamed(n, b Name) bool {
 	return len(maps) > 0 && !slices.ContainsFunc(maps, other)
 }
 
-// excludes reports whether a rule that requires n before calls matching the pattern can exempt
-// calls named n. Only calls that certainly have this name are exempt; see [Require.waitingCall].
+// excludes reports whether calls named n can be exempt from a rule that requires n before calls
+// that match the pattern. Only calls that certainly have this name are exempt; see
+// [Require.waitingCall].
 func (l *labels) excludes(n, pattern Name) bool {
 	return pattern.Glob() && slices.ContainsFunc(l.maps[n.Text], (*Map).exempts)
 }

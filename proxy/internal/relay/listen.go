@@ -125,8 +125,8 @@ func (p *Relay) AnnounceIfSeen(method string) {
 }
 
 // Announce sends a list_changed notification to each client that has fetched the list or subscribed
-// to it. Clients that have sent notifications/initialized receive it on their session's stream, and
-// clients that use revision 2026-07-28 on their subscriptions.
+// to it. A client that has sent notifications/initialized receives it on the stream of its session.
+// A client that uses revision 2026-07-28 receives it on its subscriptions.
 func (p *Relay) Announce(method string) {
 	if method == spec.ListChanged {
 		p.Advertiser.TouchAll()

@@ -53,8 +53,8 @@ func (p *Relay) newRequest(q session.Request, u *pool.Server) *pool.RelayedReque
 	return r
 }
 
-// announcements records, for the list of prompts and the list of resources, whether clients are
-// about to be notified of a change.
+// announcements records whether clients are about to be notified of a change to the list of prompts
+// or the list of resources.
 type announcements struct{ prompts, resources atomic.Bool }
 
 // wouldRefuse returns the reason why the gate would now refuse a call to the prompt or resource t,

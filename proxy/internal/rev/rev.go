@@ -69,8 +69,8 @@ var (
 	}
 )
 
-// Of returns the family of a revision. An empty version means that the revision is not known yet;
-// Of then returns Rev2025.
+// Of returns the family of a revision. If the version is empty, because the revision is not known
+// yet, Of returns Rev2025.
 func Of(version string) *Rev {
 	if version >= "2026-07-28" {
 		return Rev2026

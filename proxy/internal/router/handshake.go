@@ -70,9 +70,9 @@ func (g *mcpSession) Initialized() bool                                   { retu
 func (g *mcpSession) NotificationChannel() chan<- mcp.JSONRPCNotification { return nil }
 func (g *mcpSession) SessionID() string                                   { return g.id }
 
-// capabilities returns the capabilities declared to a client: tools and logging, the prompts,
-// resources, completions and tasks capabilities of the servers that are up, and those needed for
-// the proxy's own status resource and status prompt.
+// capabilities returns the capabilities declared to a client. Tools and logging are always
+// declared. Prompts, resources, completions and tasks are declared if a server that is up declares
+// them, or if the proxy's own status resource or status prompt needs them.
 func (r *Router) capabilities(peer session.Peer) []byte {
 	all := rawjson.Object(`{"logging":{},"tools":{"listChanged":true}`)
 	for _, c := range [...]struct {

@@ -58,7 +58,7 @@ type Round struct {
 	Pause    string    `json:"p,omitempty"`
 	State    *string   `json:"s,omitempty"` // the upstream's own requestState
 	Beside   string    `json:"b,omitempty"` // hash of the params, other than the name, the arguments and _meta, that a person has approved; empty if no person was asked
-	Number   int       `json:"n"`           // how often the client has been told to call again, including this time; 0 if it is asked about an approval
+	Number   int       `json:"n"`           // how many times the client has been told to call again, including this time; 0 if it is asked about an approval
 	Expires  time.Time `json:"e"`
 
 	Elsewhere bool `json:"-"` // whether another process has sealed the state

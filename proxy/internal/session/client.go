@@ -88,8 +88,8 @@ func (c *Client) LogLevel() string {
 	return level
 }
 
-// PeerOf returns the client's self-description. It comes from the request's _meta since revision
-// 2026-07-28, and from the handshake in earlier revisions.
+// PeerOf returns the client's self-description. Since revision 2026-07-28, it is part of the
+// request's _meta. In earlier revisions, it is part of the handshake.
 func (c *Client) PeerOf(m wire.Meta) Peer {
 	if !rev.Of(m.ProtocolVersion).PerRequest {
 		return c.Peer()

@@ -101,8 +101,8 @@ func (u *Upstream) nextUp() (up <-chan struct{}) {
 	return up
 }
 
-// declare puts the client capabilities that the proxy declares into the params of a handshake
-// request, and returns the new params. mcp-go has built the request with other capabilities.
+// declare returns the params of a handshake request with the client capabilities that the proxy
+// declares. They replace the capabilities that mcp-go has chosen.
 func (u *Upstream) declare(method string, params []byte) []byte {
 	if method == string(mcp.MethodInitialize) {
 		declared, _ := u.handshakeWishes()

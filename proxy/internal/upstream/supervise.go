@@ -132,8 +132,8 @@ func (s *supervisor) pause(ctx context.Context) {
 	s.pauseUntil(ctx, func(within context.Context) { <-within.Done() })
 }
 
-// pauseUntil delays the next attempt to connect until f returns. The context passed to f is canceled
-// after the usual pause, but f can return earlier.
+// pauseUntil delays the next attempt to connect until f returns. It cancels the context of f after
+// the usual pause.
 func (s *supervisor) pauseUntil(ctx context.Context, f func(context.Context)) {
 	d := min(conn.FirstPause<<min(s.failures, 10), conn.LastPause)
 	s.failures++
