@@ -78,8 +78,8 @@ func isSubsequence(sub, s string) bool {
 	return true
 }
 
-// otherNames maps alternative names of programs to the usual program name, followed by a subcommand
-// if the alternative name implies one.
+// otherNames maps each alternative name of a program to the usual name. If the alternative name
+// implies a subcommand, the subcommand follows the usual name.
 var otherNames = map[string]string{"docker-compose": "docker compose", "podman-compose": "podman compose", "gmake": "make", "bmake": "make"}
 
 // families holds the programs with variants named after a file system type, such as mkfs.ext4.
@@ -115,12 +115,12 @@ func family(name string) string {
 // trimVersion returns name without a trailing version number, for example pip for pip3.12.
 func trimVersion(name string) string { return strings.TrimRight(name, "0123456789.-") }
 
-// argsUnder returns the arguments that the command would have if its program were called by another
-// name. The two names may be different spellings, such as rm, RM and rm.exe, or pip and pip3.12.
-// One of them may also imply a subcommand: `docker-compose up` means the same as `docker compose
-// up`, so its arguments under the name docker are `compose up`. argsUnder returns nil if the two
-// names cannot denote the same program on any system, or if the command lacks the subcommand that
-// the other name implies.
+// argsUnder returns the arguments of the command if its program is called by another name. The two
+// names may be different spellings, such as rm, RM and rm.exe, or pip and pip3.12. One of them may
+// also imply a subcommand. For example, `docker-compose up` means `docker compose up`, so its
+// arguments under the name docker are `compose up`. argsUnder returns nil if the two names cannot
+// belong to the same program on any system, or if the command lacks the subcommand that the other
+// name implies.
 func (c *command) argsUnder(name string) []arg {
 	args := slices.Concat([]arg{}, c.args)
 	if sameFile(c.name, name) || trimVersion(c.name) != "" && trimVersion(c.name) == trimVersion(name) {

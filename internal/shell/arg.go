@@ -19,7 +19,7 @@ type arg struct {
 	pipe        bool   // the argument is a process substitution
 	setUp       bool   // the argument consists only of the output of a program that prints settings for a shell, such as ssh-agent
 	isArguments bool   // the argument consists only of the enclosing function's arguments
-	split       bool   // the argument is an unquoted expansion that the shell might split, although it is usually one word; always false under [Options.Strict]
+	split       bool   // the argument is an unquoted expansion that the shell may split, but that is usually one word; always false under [Options.Strict]
 }
 
 // An argKind describes how much of an argument is known.

@@ -43,8 +43,9 @@ func (r *expander) assign(a *syntax.Assign, straight bool) (value arg) {
 	return value
 }
 
-// value interprets the value of an assignment, which shells do not split into words. It returns the
-// literal 0 for numbers that are known only when the script runs, such as $((n+1)) or $?.
+// value interprets the value of an assignment. Unlike an argument, the value is not split into
+// words. If the value is a number that is known only when the script runs, such as $((n+1)) or $?,
+// the result is the literal 0.
 func (r *expander) value(w *syntax.Word) arg {
 	if p, _ := onlyExpansion(w); p != nil {
 		if a, ok := r.vars.valueOf(p, true); ok {

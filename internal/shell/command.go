@@ -10,8 +10,8 @@ type command struct {
 	// possible is true if it is uncertain whether the command runs. For example, a command may
 	// begin at any word after `docker exec`.
 	possible bool
-	// unknown is true if no table of known programs fully describes the program, so it may run
-	// commands named by its arguments.
+	// unknown is true if no table of known programs fully describes the program. Such a program may
+	// run commands named by its arguments.
 	unknown bool
 	// unlisted reports whether the program is missing from all tables of known programs.
 	unlisted   bool

@@ -68,8 +68,8 @@ func (c *command) changesNothing() bool {
 	return dry
 }
 
-// helpPrograms holds the programs that print help if --help is the last argument of a subcommand.
-// helpExceptions holds the subcommands that may pass --help to another program instead.
+// helpPrograms holds the programs that print help if the last argument of a subcommand is --help.
+// helpExceptions holds the subcommands that may instead pass --help to another program.
 var (
 	helpPrograms   = setOf("git docker podman kubectl oc terraform tofu pulumi gh glab helm")
 	helpExceptions = setOf("run exec bisect submodule filter-branch compose debug attach alias extension plugin")

@@ -172,8 +172,8 @@ func (v *variables) forgetEffects(c effectSet) {
 	}
 }
 
-// bindBranches records the variables that every branch of an if statement, including else, sets to
-// known text.
+// bindBranches records the values of the variables that all branches of an if statement set to
+// known text. Without an else branch, it records nothing.
 func (v *variables) bindBranches(cmd syntax.Command) {
 	c, ok := cmd.(*syntax.IfClause)
 	held, branches := make(map[string][]string), 0

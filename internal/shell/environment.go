@@ -31,7 +31,7 @@ var (
 	zshArrays = setOf("functions dis_functions commands aliases dis_aliases galiases dis_galiases saliases dis_saliases path fpath module_path")
 )
 
-// steers reports whether the variable with the given name affects which programs run.
+// steers reports whether the named variable affects which programs run.
 func steers(name string) bool {
 	switch {
 	case runVariables[name] || steeringVariables[name]:
@@ -56,8 +56,8 @@ func isInertSetting(name string, value arg) bool {
 // program.
 var steeringFlags = setOf("NODE_OPTIONS GOFLAGS PYTEST_ADDOPTS RUSTFLAGS CFLAGS CXXFLAGS LDFLAGS")
 
-// A variable is inert if it does not make any program run anything. A variable with one of the
-// following values, names or name endings is assumed to be inert.
+// A variable is inert if it does not make any program run anything. The following tables list the
+// values, names and name endings of variables that are assumed to be inert.
 var (
 	inertValues    = setOf("true false yes no on off none always never auto")
 	inertVariables = setOf(`

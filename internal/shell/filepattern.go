@@ -107,8 +107,8 @@ func matchesSuffix(glob, at string) bool {
 	return false
 }
 
-// couldBe returns Opaque if the glob can match a string with the given start and end, and NoMatch
-// otherwise.
+// couldBe returns Opaque if the glob can match a string that begins with text and ends with tail,
+// and NoMatch otherwise.
 func couldBe(glob, text, tail string) Outcome {
 	before, _, _ := strings.Cut(glob, "*")
 	after := glob[strings.LastIndexByte(glob, '*')+1:]
@@ -118,8 +118,8 @@ func couldBe(glob, text, tail string) Outcome {
 	return NoMatch
 }
 
-// compatible reports whether the given function returns true for the two strings in either order.
-// With [strings.HasPrefix], for example, this means that one string begins with the other.
+// compatible reports whether has(a, b) or has(b, a) is true. With [strings.HasPrefix], for example,
+// it reports whether one of the strings begins with the other.
 func compatible(a, b string, has func(string, string) bool) bool { return has(a, b) || has(b, a) }
 
 // outputExtensions lists the extensions of files that hold command output.

@@ -19,14 +19,14 @@ type fileRule struct {
 	where   string // options that name the working directory
 	script  string // options, such as -e of sed, that supply the pattern or script; if one is given, even the first operand is a file
 	writing string // options that make the program write the files named by its operands
-	instead bool   // if an option listed in writing is given, the files named by operands count as written but not as read, as with sed -i
+	instead bool   // with an option listed in writing, the files named by operands count only as written, not as read, as with sed -i
 	valued  string // options whose value is a file to write
 	sources string // options whose value is a file to read
 	behind  string // options whose value may contain @ or <, followed by the name of a file to read
 	words   bool   // a single dash introduces a whole option name, not a group of letters
-	unnamed string // comma-separated rows that describe when the program writes files not named by any argument; see [withRows]
+	unnamed string // comma-separated descriptions of the commands that write files not named by any argument; see [withRows]
 	dry     string // options that request a dry run
-	rewrite string // subcommands, such as rm in git rm, whose operands name files to write; ignored unless unnamed describes the command
+	rewrite string // subcommands, such as rm in git rm, whose operands name files to write; used only if unnamed describes the command
 	shows   string // subcommands, such as show in git show, whose operands name files to read, with or without a prefix such as HEAD:
 	rows    []unnamedWrite
 }
@@ -104,7 +104,7 @@ func (f *fileRule) writesUnnamed(operands, options []arg) bool {
 	return slices.ContainsFunc(f.rows, func(row unnamedWrite) bool { return row.describes(operands, options) })
 }
 
-// An unnamedWrite describes arguments that make a command write files not named by any argument.
+// An unnamedWrite describes commands of a program that write files not named by any argument.
 type unnamedWrite struct {
 	subs    []string // operands at the start of the command, such as a subcommand
 	needs   int      // minimum number of operands after subs
@@ -124,12 +124,12 @@ func (row *unnamedWrite) describes(operands, options []arg) bool {
 	return row.options == "" || matchesAny(options, row.options)
 }
 
-// withRows parses the unnamed field of each entry, stores the result in the rows field, and returns
-// the table. The unnamed field contains comma-separated rows. Each row describes a command that
-// writes files not named by any argument. Words such as "install" are the first operands of the
-// command. Each + requires another operand, and = forbids other operands. If the row contains
-// options, the command must have one of them. It must not have any option or operand that is
-// preceded by an exclamation mark in the row. The word * is ignored.
+// withRows parses the unnamed field of each entry into the rows field, and returns the table. The
+// unnamed field contains comma-separated rows. Each row describes commands that write files not
+// named by any argument. Words such as "install" are the first operands of such a command. Each +
+// stands for another operand that the command must have, and = means that no other operands are
+// allowed. If the row contains options, the command must have at least one of them. An exclamation
+// mark precedes an option or operand that the command must not have. The word * is ignored.
 func withRows(table map[string]fileRule) map[string]fileRule {
 	for name, f := range table {
 		for text := range strings.SplitSeq(f.unnamed, ",") {
@@ -202,10 +202,10 @@ func (f *fileRule) takesValue(name string) bool {
 	return slices.ContainsFunc(lists, func(list string) bool { return hasWord(list, name) })
 }
 
-// findValueLetter looks in a group of option letters for the first option that takes a value, such
-// as -f in -xzf. It returns this option and the text after its letter. It also reports whether that
-// text is the option's value; this is false if nothing follows the letter, because the value is
-// then the next argument. If no option takes a value, the returned name is the whole group.
+// findValueLetter returns the first option that takes a value in a group of option letters, such as
+// -f in -xzf, and the text after its letter. It also reports whether that text is the value. If
+// nothing follows the letter, the value is the next argument instead. If no option takes a value,
+// findValueLetter returns the whole group as the name.
 func (f *fileRule) findValueLetter(a arg) (name string, value arg, with bool) {
 	for i := 1; i < len(a.text); i++ {
 		if name = "-" + a.text[i:i+1]; f.takesValue(name) {

@@ -6,21 +6,22 @@ import (
 	"strings"
 )
 
-// A fileUse records which files a script writes and which it runs. It serves to find out whether
-// the script may run a program that it has written itself.
+// A fileUse records the files that a script writes and the files that it runs. It is used to find
+// out whether the script may run a program that it has written itself.
 type fileUse struct {
 	written  set  // base names of files written by redirections
 	programs set  // base names of files run by shells and interpreters
 	system   set  // base names of files written to the system's program directories
 	unknown  bool // a redirection writes to a file whose name is not literal
 
-	// A command may act on a file that no argument names, such as a test, a hook, a module or a
-	// configuration file. The following fields describe such files if the script has written them.
+	// Some commands act on files that no argument names, such as tests, hooks, modules and
+	// configuration files. The following fields describe the files of this kind that the script has
+	// written.
 	writing bool  // the current list of commands writes a file
 	obeying bool  // a program may act on a written file that no argument names
 	git     bool  // git may act on a written file that no argument names
-	after   int   // 1 plus the number of commands read before the script first wrote a file that a program may act on; 0 if it wrote no such file
-	dashed  bool  // the script creates a file whose name a program may take for an option
+	after   int   // 1 plus the number of commands before the first write to a file that a program may act on; 0 if the script writes no such file
+	dashed  bool  // the script creates a file whose name looks like an option, so a program may take it for one
 	loops   bool  // the script has a loop or a function, so any command may run before and after any other
 	texts   []arg // here documents and here strings in the current list
 	data    []arg // text written to files
@@ -42,12 +43,12 @@ var gitFiles = regexp.MustCompile(`(^|/)(\.git|\.gitattributes|\.gitmodules|\.gi
 // isGitFile reports whether git may act on a file with this name.
 func isGitFile(name string) bool { return gitFiles.MatchString(path.Clean(name)) }
 
-// The following variables serve isSource, which recognizes project files that no program runs as
-// code. sourceExtensions lists extensions of such files. It omits those of programming languages,
-// because an interpreter or go test may run a file that no argument names. namesTool matches files
-// that have one of the extensions but configure a tool, such as package.json; these do not count.
-// ofProject matches files that count with any extension, such as CI workflows, editor settings and
-// ignore files.
+// isSource uses these variables to recognize project files that no program runs as code.
+// sourceExtensions lists the extensions of such files. It contains no extensions of programming
+// languages, because an interpreter or go test may run a file that no argument names. namesTool
+// matches files that configure a tool, such as package.json; they are not sources, whatever their
+// extension. ofProject matches files that are sources whatever their extension, such as CI
+// workflows, editor settings and ignore files.
 var (
 	sourceExtensions = setOf(`.sql .css .scss .less .html .json .jsonc .yml .yaml .xml .proto .graphql .svg .tf .tfvars .dockerfile .snap`)
 	namesTool        = regexp.MustCompile(`(^|/)(\.[^/]*|package\.json|composer\.json|[a-z]+file\.ya?ml|[^/]*[.-](config|conf|setup|rc)\.[a-z]+|config\.(ya?ml|json))$`)

@@ -41,8 +41,8 @@ func execEnd(args []arg) int {
 }
 
 // replaceMark returns a copy of args with an unknown part in place of each mark, such as {}. If an
-// argument contains several marks, everything from the first to the last is unknown. If named is
-// true, an argument that begins with a mark becomes a file name that cannot look like an option.
+// argument contains several marks, the text between them becomes unknown too. If named is true, an
+// argument that begins with a mark counts as a file name that cannot look like an option.
 func replaceMark(args []arg, mark string, named bool) []arg {
 	out := make([]arg, len(args))
 	for i, a := range args {
@@ -95,8 +95,8 @@ func readXargs(args []arg, names bool) (p plan) {
 }
 
 // findsNames reports whether the file names that find prints or passes to a command cannot look
-// like options. It checks the starting points among the arguments of find, because each file name
-// begins with one of them.
+// like options. Each file name begins with a starting point, so findsNames checks the starting
+// points among the arguments of find.
 func findsNames(args []arg) bool {
 	if slices.ContainsFunc(args, func(a arg) bool { return a.kind == anything || a.text == "-files0-from" }) {
 		return false
@@ -113,8 +113,8 @@ func findsNames(args []arg) bool {
 	return true
 }
 
-// producers maps programs to the arguments that make them print only file names. An empty string
-// means that no such argument is needed.
+// producers maps each program to the arguments that make it print only file names. The entry is
+// empty if the program needs no such argument.
 var producers = map[string]string{"find": "", "gfind": "", "fd": "", "fdfind": "", "ls": "", "git": "=ls-files", "rg": "=-l =--files =--files-with-matches =-il", "grep": "=-l =-rl =-lr =-Rl =-lR =-ril =-rli =-lrZ =-rlZ =-lZ --files-with-matches"}
 
 // lineFilters lists the filters that output lines of their input unchanged.

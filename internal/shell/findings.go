@@ -13,7 +13,7 @@ import (
 type results struct {
 	commands    []command
 	doubts      []doubt
-	opaque      bool // the script may run any command, because some part of it was not understood
+	opaque      bool // the script may run any command, because a part of it was not understood
 	strict      bool
 	sideEffects bool // the script does more than run commands; for example, it writes a file or sets a variable
 	defined     set  // functions defined by the script
@@ -32,14 +32,14 @@ type findings struct {
 	texts     int          // nesting depth of the script being read: 1 for the outermost script, more for a script such as the argument of sh -c
 	body      *body        // function or trap body being read, if any
 	owner     int          // index of the command whose arguments are being read, or -1
-	settling  bool         // the whole script has been read; anything found from now on concerns all of it
+	settling  bool         // the whole script has been read, so new findings concern all of it
 	tentative bool         // the commands being read might not run
 	input     bool         // standard input comes from a pipe, or from a redirection of an enclosing command, of a function call or of exec
 	textInput bool         // standard input is a here document or a here string
 }
 
-// addDoubt records that the current part of the script was not fully understood, and which commands
-// this affects. Under [Options.Strict], it affects all commands. Otherwise, a part of the script
+// addDoubt records that the current part of the script was not fully understood. It also records
+// which commands this affects. Under [Options.Strict], it affects all commands. Otherwise, a part
 // that might not run never affects all commands.
 func (f *findings) addDoubt(what string, reach reach) {
 	switch {
@@ -63,11 +63,11 @@ func (f *findings) addDoubt(what string, reach reach) {
 // doubtAll records something that may run any command.
 func (f *findings) doubtAll(what string) { f.addDoubt(what, all) }
 
-// doubtStrict records something that could replace the programs that later commands run.
+// doubtStrict records a part of the script that could replace the programs that later commands run.
 func (f *findings) doubtStrict(what string) { f.addDoubt(what, strict) }
 
-// doubtMild records something that could run a program not named in the script, such as a program
-// in a file. It affects other commands only under [Options.Strict].
+// doubtMild records a part of the script that could run a program that the script does not name,
+// such as a program in a file. It affects other commands only under [Options.Strict].
 func (f *findings) doubtMild(what string) { f.addDoubt(what, mild) }
 
 // doubtText records that a program may run any command named in args, which are not parsed. If the
@@ -124,7 +124,9 @@ func (f *findings) doubtArithmetic(what string) {
 	f.doubtStrict(what)
 }
 
-// doubtArray records that bash expands a string a second time to get the elements of an array.
+// doubtArray records that bash expands a string a second time to get the elements of an array. If
+// the script contains a command or process substitution, doubtArray calls [findings.doubtAll];
+// otherwise, it calls [findings.doubtStrict].
 func (f *findings) doubtArray(what string) {
 	if strings.Contains(f.outermost, "$(") || strings.Contains(f.outermost, "`") || strings.Contains(f.outermost, "<(") {
 		f.doubtAll(what)

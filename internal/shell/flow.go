@@ -39,7 +39,7 @@ type flow struct {
 
 	redirected int // number of enclosing redirections that may fail
 
-	uncertain *bool // whether a function, a trap or a pipeline may change errexit or pipefail, so that neither option can be relied on; shared by all copies of the flow
+	uncertain *bool // whether a function, a trap or a pipeline may change errexit or pipefail, so that the values of both options are uncertain; shared by all copies of the flow
 }
 
 // exits reports whether the script ends when a command fails (set -e).
@@ -48,9 +48,9 @@ func (f *flow) exits() bool { return f.errexit && !*f.uncertain }
 // failsPipes reports whether a pipeline fails when any of its commands fails (set -o pipefail).
 func (f *flow) failsPipes() bool { return f.pipefail && !*f.uncertain }
 
-// mask records why the script's success does not prove the success of the following commands. If a
-// reason is already recorded, mask keeps it. It returns the previous value of f.masking, which the
-// caller must restore.
+// mask records the reason why the script's success does not prove the success of the commands that
+// follow, unless a reason is already recorded. It returns the previous value of f.masking, which
+// the caller must restore.
 func (f *flow) mask(w masking) (before masking) {
 	if before = f.masking; before == certain {
 		f.masking = w
@@ -95,9 +95,9 @@ func (f *flow) enterNegated(s *syntax.Stmt) func() {
 	return func() {}
 }
 
-// enterElement begins the statement s, which is the element with index n of a list or pipeline. The
-// operators between the elements are those in list: list[n-1] contains the operator before s, and
-// list[n] the operator after it. At the end of the element, the caller must pass the results to
+// enterElement begins the element s of a list or pipeline. The slice list contains the operators
+// between the elements. The element has the index n, so list[n-1] is the operator before s, and
+// list[n] is the operator after it. At the end of the element, the caller must pass the results to
 // leaveElement.
 func (f *flow) enterElement(list []*syntax.BinaryCmd, n int, s *syntax.Stmt) (before flow, apart bool) {
 	before = *f
@@ -137,9 +137,9 @@ func (f *flow) leaveElement(before flow, apart bool) {
 	*f = before
 }
 
-// leaveList ends a list of commands. The arguments are the options in effect after the first
-// element. leaveList clears options that only later elements have set, because those elements might
-// not have run.
+// leaveList ends a list of commands. Its arguments are the options in effect after the first
+// element. Only the first element is certain to run, so leaveList clears the options that only
+// later elements have set.
 func (f *flow) leaveList(errexit, pipefail bool) {
 	f.errexit, f.pipefail = f.errexit && errexit, f.pipefail && pipefail
 }

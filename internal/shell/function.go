@@ -50,14 +50,15 @@ func (r *reader) readFunction(d *syntax.FuncDecl) {
 	switch {
 	case !f.usesArguments:
 	case handlers[name], hooks[name], strings.HasPrefix(name, "TRAP"), slices.ContainsFunc(r.commands, func(c command) bool { return c.name == name || c.path == name }):
-		r.doubtAll("a command word that is not literal") // the body cannot be read with the function's arguments, because the shell may call the function itself, or an earlier command may have called it
+		r.doubtAll("a command word that is not literal") // the arguments of the function are unknown, because the shell may call the function itself, or an earlier command may have called it
 	default:
 		put(&r.functions, name, append(r.functions[name], d.Body))
 		r.vars.forwardingFunctions.add(name)
 	}
 }
 
-// hooks lists the functions that zsh calls on events, other than those whose names begin with TRAP.
+// hooks lists the functions that zsh calls on certain events. It does not list functions whose
+// names begin with TRAP.
 var hooks = setOf("chpwd precmd preexec periodic zshexit zshaddhistory")
 
 // readBody reads s, the body of a function.
@@ -142,8 +143,8 @@ func (r *reader) expandAlias(name string, args []arg, redirs []*syntax.Redirect)
 	r.aliases[name] = words
 }
 
-// defineGitAlias interprets the git setting with the given key. If the setting defines an alias,
-// the command of the alias may run at any later time.
+// defineGitAlias interprets the git setting with the given key. If it defines an alias, the command
+// of the alias may run at any later time.
 func (r *reader) defineGitAlias(key string, value arg) {
 	name, ok := strings.CutPrefix(strings.ToLower(key), "alias.")
 	if !ok || value.kind != literal || value.text == "" {

@@ -108,9 +108,9 @@ func readSed(args []arg) (p plan) {
 // harmlessSed matches sed scripts that only print, delete and substitute text, copy it to and from
 // the hold space, and quit. The expression is large, so it is compiled on first use.
 var harmlessSed = sync.OnceValue(func() *regexp.Regexp {
-	// part returns a regular expression that matches text up to and including the delimiter d, such
-	// as a pattern or a replacement of sed. A bracket expression in the text must not contain d,
-	// because versions of sed disagree about its meaning there.
+	// part returns a regular expression for one part of a sed command, such as the pattern or the
+	// replacement, up to and including the delimiter d. A bracket expression in the part must not
+	// contain d, because versions of sed disagree about its meaning there.
 	part := func(d string) string { return `(?:[^\n\\\[` + d + `]|\\.|\[[^\n\]` + d + `]*\])*` + d }
 	substitutions := list.Map([]string{`/`, `\|`, `#`, `,`, `@`, `:`}, func(d string) string { return d + part(d) + part(d) })
 	address := `(?:[0-9$,~+ ]|/` + part(`/`) + `[IM]*)*[ \t!]*`

@@ -37,7 +37,7 @@ var launches = eachName(map[string]launch{
 	"conda run,mamba run,micromamba run":    {options: lazyOptions("n|name= p|prefix= no-capture-output live-stream cwd= v")},
 })
 
-// ownWords lists the subcommands of yarn and pnpm. Any other word after these launchers names a
+// ownWords lists the subcommands of yarn and pnpm. After these launchers, any other word names a
 // program or a script of the project.
 var ownWords = setOf(`
 	add audit autoclean bin cache check config constraints create dedupe deploy dlx env exec explain fetch generate-lock-entry global

@@ -53,7 +53,7 @@ func (c *command) namesOption() bool {
 	return false
 }
 
-// takesOptions reports whether file names that begin with a dash may become options of the command,
+// takesOptions reports whether the command may take file names that begin with a dash for options,
 // as in rm *.
 func (c *command) takesOptions() bool {
 	return slices.ContainsFunc(c.args, func(a arg) bool { return a.kind >= spread && a.text == "" })
@@ -98,8 +98,8 @@ func (c *command) holds(text string) bool {
 	return slices.ContainsFunc(c.args, func(a arg) bool { return strings.Contains(a.text, text) })
 }
 
-// Programs that write the files named by their arguments. Those in writingOptions do so only with
-// one of the listed options.
+// Programs that write the files named by their arguments. The programs in writingOptions do this
+// only if they have one of the listed options.
 var (
 	writers        = setOf("tee sponge dd cp mv ln install curl wget scp rsync tar unzip base64 touch xxd")
 	writingOptions = map[string]string{"sed": "-i --in-place", "gsed": "-i --in-place", "git": "-o --o", "sort": "-o --o", "find": "-fprint -fls", "gfind": "-fprint -fls"}

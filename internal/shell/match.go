@@ -38,8 +38,8 @@ func (c *command) matches(p *Pattern) Outcome {
 	return best
 }
 
-// mayBeSplit reports whether an argument before the subcommand may expand to several words,
-// including the actual subcommand.
+// mayBeSplit reports whether an argument before the subcommand may expand to several words. One of
+// these words may then be the actual subcommand.
 func (c *command) mayBeSplit() bool {
 	table := subcommandsOf(c.name)
 	if table == nil {
@@ -50,8 +50,8 @@ func (c *command) mayBeSplit() bool {
 }
 
 // runsProgram reports whether the command runs the program that the pattern names, possibly under
-// another name. It also returns the arguments that belong to the name in the pattern. For
-// `docker-compose up` and the name docker, these are `compose up`.
+// another name. It also returns the arguments that the command would have under the name in the
+// pattern. For `docker-compose up` and the name docker, these are `compose up`.
 func (c *command) runsProgram(p *Pattern) (Outcome, []arg) {
 	switch {
 	case p.name.text == "":
@@ -148,10 +148,10 @@ func (p *Pattern) hasInOrder(c *command, args []arg, first int) Outcome {
 	return Match
 }
 
-// advance is one step of a search for the pattern's operands, in order, among a command's
-// arguments. If the arguments before a may contain the first n operands, advance returns how many
-// operands the arguments up to and including a may contain. If files is true, an operand that is a
-// file name also matches longer paths to that file.
+// advance is one step of a search for the pattern's operands among a command's arguments. n is the
+// number of operands that the arguments before a may contain, in the order of the pattern. advance
+// returns this number for the arguments up to and including a. If files is true, an operand that is
+// a file name also matches longer paths to that file.
 func (p *Pattern) advance(a arg, n int, files bool) int {
 	switch {
 	case n == len(p.operands):

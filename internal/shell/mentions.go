@@ -9,24 +9,24 @@ import (
 )
 
 // A mentionIndex finds the names of commands in text that was not parsed, such as the arguments of
-// programs that may run a command named in them. It is built once and used for all patterns. The
-// field words maps each word of the text to the index in [results.doubts] of the part of the script
-// that contains the word.
+// a program that may run a command named in them. It is built once and used for all patterns. The
+// map words contains each word of the text. Its values are indexes in [results.doubts], which
+// identify the part of the script that contains the word.
 type mentionIndex struct {
 	words map[string]int
 	texts []mention // all of the text, for finding file paths and names that contain separators
 }
 
-// A mention is a piece of text that was not parsed, with the index in [results.doubts] of the part
-// of the script that contains it.
+// A mention is a piece of text that was not parsed. Its index in [results.doubts] identifies the
+// part of the script that contains it.
 type mention struct {
 	text string
 	of   int
 }
 
-// add adds the words in args to the index. Because an argument may be read in several ways, add
-// also adds variants of it: the text after the first letters of an option, which may be an attached
-// value as in -xVALUE; the argument with spaces for URL-encoded separators; and the argument
+// add adds the words in args to the index. An argument may be read in several ways, so add also
+// adds these variants of it: the text after the first letters of an option, which may be a value,
+// as in -xVALUE; the argument with spaces in place of URL-encoded separators; and the argument
 // without quotes and escapes, as a second shell would read it.
 func (m *mentionIndex) add(args []arg, of int) {
 	for _, a := range args {
@@ -124,7 +124,7 @@ func (m *mentionIndex) hasName(p *Pattern) (of int, ok bool) {
 // mayHave reports whether text that was not parsed may contain the given option, alone or combined
 // with others, as in -xvf.
 func (m *mentionIndex) mayHave(w *wanted) bool {
-	hasValue := false // whether the option's value may follow the option as a word of its own
+	hasValue := false // whether the option's value may occur as a separate word
 	if w.with {
 		_, hasValue = m.has(w.value)
 	}

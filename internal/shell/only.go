@@ -55,7 +55,7 @@ func (r *Reading) Only(ps ...Pattern) (bool, Doubt) {
 type onlyCheck struct {
 	*Reading
 	patterns []Pattern
-	covered  []bool // for each command, whether it matches a pattern that ends with *, or is run by a command that does; [Reading.Only] accepts such commands
+	covered  []bool // for each command, whether [Reading.Only] accepts it because the command itself, or a command that runs it, matches a pattern that ends with *
 }
 
 // isCovered reports whether [Reading.Only] can ignore d, a part of the script that was not
@@ -93,9 +93,9 @@ func (c *command) allLiteral() bool {
 	return !slices.ContainsFunc(c.args, func(a arg) bool { return a.kind != literal && !a.name })
 }
 
-// begins reports whether the command certainly has the pattern's operands before all other
-// operands. It returns false if an option before them is neither in the tables nor in the pattern,
-// because the next argument might be the option's value.
+// begins reports whether the first operands of the command are certainly those of the pattern. It
+// returns false if an option before them is neither in the tables nor in the pattern, because the
+// next argument might be the option's value.
 func (c *command) begins(p *Pattern) bool {
 	args, plain := c.plainArgs()
 	if !plain {

@@ -9,7 +9,7 @@ import (
 )
 
 // Limits on the work spent on a script. A script that exceeds a limit counts as a script that might
-// run any command. The exception is a command name longer than maxName, which is only excluded from
+// run any command. maxName is an exception: a command with a longer name is only excluded from
 // look-ups by name.
 const (
 	maxScript = 1 << 20 // maximum length of a script in bytes
@@ -95,9 +95,9 @@ func unreadableReason(text string) string {
 	return ""
 }
 
-// weight returns an upper bound on the depth of the parser's recursion on text, or 0 for text that
-// is too short for deep recursion. One unit stands for roughly three kilobytes of stack. The bound
-// is needed because the parser does not limit its recursion.
+// weight returns an upper bound on how deep the parser can recurse on text. It returns 0 if the
+// text is too short for deep recursion. One unit stands for roughly three kilobytes of stack. The
+// bound is needed because the parser does not limit its recursion.
 func weight(text string) int {
 	if len(text) < 1<<10 {
 		return 0
@@ -124,8 +124,8 @@ func pieces(text string) int {
 	return n
 }
 
-// kinds classifies bytes: 1 is white space, which separates words, 2 is any other character that
-// can split a word, and 0 is anything else.
+// kinds maps each byte to its kind: 1 for white space, 2 for any other character that can split a
+// word, and 0 for all other bytes.
 var kinds = func() (k [256]byte) {
 	for _, c := range []byte(" \t\n") {
 		k[c] = 1

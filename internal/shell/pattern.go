@@ -17,7 +17,7 @@ type Pattern struct {
 	options  []wanted
 	known    *optionTable // the program's options; nil if the program is in no table
 	any      bool         // the pattern ends with *, so the command may have any other options and operands
-	exactly  bool         // the command may have other arguments only if it still does exactly what its name says; see [Compile]
+	exactly  bool         // any other arguments of the command must not change its effect; see [Compile]
 	source   string       // the pattern as written
 	files    *FilePattern // not nil if the pattern describes files rather than a command
 }

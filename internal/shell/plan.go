@@ -46,9 +46,8 @@ func doubtPlan(reach reach, what string, args ...arg) plan {
 	return plan{{reach: reach, what: what, args: args}}
 }
 
-// addDoubt appends a step that records a part of the script that was not understood. The reach
-// tells which commands this affects. If the reach is [inText], these are the commands named in
-// args.
+// addDoubt appends a step that records a part of the script that was not understood. reach
+// describes which commands this affects. If it is [inText], these are the commands named in args.
 func (p *plan) addDoubt(reach reach, what string, args ...arg) {
 	*p = append(*p, doubtPlan(reach, what, args...)...)
 }

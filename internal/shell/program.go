@@ -72,7 +72,7 @@ type knownOption struct {
 	names    []string
 	takes    bool     // the option takes a value, attached or as the next argument
 	attached bool     // the option takes only an attached value
-	values   []string // the values that keep the command doing exactly what its name says; nil if any value does
+	values   []string // values that do not change what the command does; nil if no value changes it
 	inert    bool
 	mayRun   bool     // the option may run something
 	implies  []string // the names of the options that this option implies
@@ -122,9 +122,9 @@ type givenOption struct {
 	set   bool // the option has a value
 }
 
-// splitOptions separates a command's options from its operands, which may be mixed. ok is false if
-// it is uncertain which arguments are options. If sure is false, an argument whose start is unknown
-// counts as an operand, although it might be an option.
+// splitOptions separates a command's options from its operands, which may come in any order. ok is
+// false if it is uncertain which arguments are options. If sure is false, an argument with an
+// unknown start counts as an operand, although it might be an option.
 func (k *optionTable) splitOptions(args []arg, sure bool) (options []givenOption, operands []arg, ok bool) {
 	for len(args) > 0 {
 		a := args[0]
@@ -185,8 +185,8 @@ func (k *optionTable) splitLeading(args []arg) (found []givenOption, rest []arg,
 	return found, nil, true
 }
 
-// isUnknown reports whether the option is missing from the table or has a value although the table
-// lists it without one.
+// isUnknown reports whether the table does not describe the option. This is also the case if the
+// option has a value but takes none according to the table.
 func (o givenOption) isUnknown() bool {
 	return o.known == nil || o.set && !o.known.takes && !o.known.attached
 }

@@ -92,8 +92,8 @@ var programs = eachName(map[string]program{
 	"git archive":        {options: "format= prefix= !o|output= l|list v|verbose 0 1 2 3 4 5 6 7 8 9 add-file= worktree-attributes mtime= ?exec= !remote="},
 	"git init":           {options: "q|quiet bare b|initial-branch= shared~ object-format= ?template= !separate-git-dir="},
 
-	// Programs that build and test. Unless an entry allows operands, every operand of a command
-	// must appear in the pattern, because it selects a target or a test.
+	// Programs that build and test. An operand selects a target or a test. Unless an entry allows
+	// operands, a command may therefore have only the operands in the pattern.
 	"make,gmake":                      {options: makeOptions},
 	"go test":                         {operands: operands{max: unbounded, notBegin: "@", not: "="}, options: "v -race -count=1 -timeout= -cover -failfast -json -shuffle= p= -parallel= -trimpath !c !o= !-run= !-list= !-bench= !-exec= !-short !n !-tags= !-coverprofile= !-vet= !-skip= -covermode= !-coverpkg= !-benchmem !-fuzz= !-fuzztime= !-benchtime= !-mod= !-args x !-ldflags= !-cpuprofile= !-memprofile="},
 	"go vet":                          {operands: anyOperands, options: "v -json"},
@@ -211,7 +211,7 @@ func programOf(name string, args []arg) (p program, known *optionTable, lead int
 }
 
 // entryOf returns the most specific table entry for a command, and the number of leading arguments
-// that are part of the entry's key. For example, the number is 2 for the key "git stash list".
+// that the entry's key contains. For example, this number is 2 for the key "git stash list".
 func entryOf[T any](table map[string]T, name string, args []arg) (entry T, lead int, ok bool) {
 	if len(args) > 0 && args[0].kind == literal {
 		if len(args) > 1 && args[1].kind == literal {
