@@ -17,8 +17,8 @@ import (
 // operators' answers, and checks the PIN if one is required.
 type approvalControl struct{ *parts }
 
-// maxListed limits the details of a call in a list of approvals. It is the maximum size, in bytes,
-// of the call's params and of the transitions that require approval, together.
+// maxListed is the maximum size, in bytes, of a call's details in a list of approvals. The details
+// are the call's params and the transitions that require approval, together.
 const maxListed = 1 << 10
 
 // Approvals lists the pending approval requests, and recent requests that are no longer pending. It

@@ -314,9 +314,9 @@ func (d *Driver) disconnect(f *file, n *record, after []byte, exists bool) error
 	return nil
 }
 
-// undo writes or removes the file and deletes its record, if any. It then prints the message, the
-// file's path, and the outcome. If the file is in its original state again, undo prints this
-// instead of the outcome, and returns true.
+// undo writes or removes the file and deletes its record, if any. It then prints the message and
+// the file's path, followed by the outcome. If the file is in its original state again, undo prints
+// that in place of the outcome and returns true.
 func (d *Driver) undo(f *file, n *record, after []byte, exists bool, message, outcome string) (asBefore bool, err error) {
 	asBefore = n != nil && exists == n.Steps[0].Existed && bytes.Equal(after, n.Steps[0].Before)
 	if err := d.records().undo(f, after, exists, asBefore); err != nil {

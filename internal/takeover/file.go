@@ -114,10 +114,10 @@ func (f *file) backupHint() string {
 	return fmt.Sprintf("; the original file may be in %s", f.backup())
 }
 
-// keepBackup makes a backup of the file, if the file exists. The backup is readable only by this
-// user, because it may contain secrets. If the file has no record of changes and does not contain
-// petrigate's entry yet (first is true), the new backup replaces an existing one. Otherwise, an
-// existing backup is kept, because it dates from before the entry was added.
+// keepBackup makes a backup of the file, if the file exists. Only this user can read the backup,
+// because it may contain secrets. first is true if the file has no record of changes and does not
+// contain petrigate's entry yet. The new backup then replaces an existing one. Otherwise,
+// keepBackup keeps an existing backup, because it dates from before the entry was added.
 func (f *file) keepBackup(first bool) error {
 	_, err := os.Lstat(f.backup())
 	if !f.exists || err == nil && !first {

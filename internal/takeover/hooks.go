@@ -157,9 +157,8 @@ func (d *Driver) dropHooks(name, path string) (done bool, err error) {
 }
 
 // withoutHooks returns the content of the file without petrigate's hooks, and reports whether the
-// file must still exist. It undoes the recorded steps in reverse order. If the file was edited
-// after a step, that step and all earlier ones are not undone. withoutHooks then removes the
-// remaining hooks.
+// file must still exist. It undoes the recorded steps, latest first, until it finds that the file
+// was edited after a step. It then removes the remaining hooks.
 func (d *Driver) withoutHooks(f *file, n *record, h clientcfg.Hooks) (after []byte, exists bool, err error) {
 	after, exists = f.src, f.exists
 	if n != nil {

@@ -26,7 +26,7 @@ type Import struct {
 	Only   []string // if not empty, only the servers with these names are imported
 	Rename bool     // whether to rename servers whose names are already used
 
-	TextOnly bool // whether Config must be read as plain text (see [config.Options]); set if it was found in the working directory and the user does not trust it
+	TextOnly bool // whether to read Config as plain text (see [config.Options]); true if it was found in the working directory and the user does not trust it
 }
 
 // An ImportPlan describes what an import would change, before anything is written.

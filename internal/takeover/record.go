@@ -92,8 +92,8 @@ func (r records) writeFile(name string, src []byte) error {
 }
 
 // change adds a step to the file's record and then writes the file, holding the lock of the state
-// directory. It keeps an existing backup if the file has a record or already contains petrigate's
-// entry (connected is true).
+// directory. connected reports whether the file already contains petrigate's entry. If so, or if
+// the file has a record, change keeps an existing backup.
 func (r records) change(f *file, s step, connected bool) error {
 	return r.locked(func() error {
 		n, err := r.read(f)
@@ -129,8 +129,8 @@ func (r records) change(f *file, s step, connected bool) error {
 }
 
 // undo writes or removes a file and then deletes its record, holding the lock of the state
-// directory. If the file is in its original state again (asBefore is true), undo also deletes the
-// backup, unless the backup has different content.
+// directory. asBefore reports whether the file is in its original state again. If so, undo also
+// deletes the backup, unless the backup has different content.
 func (r records) undo(f *file, after []byte, exists, asBefore bool) error {
 	return r.locked(func() error {
 		err := f.unchanged()

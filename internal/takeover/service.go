@@ -238,9 +238,9 @@ func (s *HookService) installed() bool {
 	return err == nil && there.Config == s.Config
 }
 
-// UsesService reports whether the named client's hooks might use the service, so that the service
-// could become unused when the hooks are removed. It also returns true if the hooks have already
-// been removed.
+// UsesService reports whether the named client's hooks might use the service. If so, the service
+// might be unused once these hooks are removed. UsesService also returns true if the hooks have
+// already been removed.
 func (d *Driver) UsesService(m *service.Manager, name string) bool {
 	if m == nil {
 		return false

@@ -9,8 +9,8 @@ import (
 // A Revisions value selects the protocol revisions that a server supports.
 type Revisions uint8
 
-// Values of [Revisions]. There are two families of revisions. A server that supports both
-// determines the family of each request.
+// Values of [Revisions]. The revisions of MCP form two families. A server that supports both
+// determines the family separately for each request.
 const (
 	Both   Revisions = iota
 	Legacy           // 2024-11-05 to 2025-11-25, with initialize and sessions

@@ -12,17 +12,17 @@ type Names struct {
 	Canonical string // name in rules, in the form server.tool
 }
 
-// AdditionalNames returns the names that each tool has in addition to its exposed name: the bare
-// name, which is the server's own, and the canonical name, in the form server.tool. It leaves out
-// empty names, and a bare name that equals the tool's exposed name, unless that bare name is weak.
+// AdditionalNames returns the names that each tool has besides its exposed name. These are the bare
+// name, which the server itself uses, and the canonical name, in the form server.tool. Empty names
+// are left out. So is a bare name that equals the tool's exposed name, unless it is weak.
 //
 // A name is weak if it also belongs to another tool or could belong to another upstream. If there
-// are several upstreams, all bare names are weak. If the bare name of one tool is the exposed or
-// canonical name of another tool, only the bare name becomes weak.
+// are several upstreams, all bare names are weak. If one tool's bare name is another tool's exposed
+// or canonical name, only the bare name becomes weak.
 //
-// Weak names can only restrict a call. A rule that makes an exception for a weak name still applies
-// to the call, and a success of the call does not count for a rule that requires a call with that
-// name. Otherwise, a server could pass off its own tools as those of another server.
+// A weak name can only restrict a call. If a rule makes an exception for a weak name, the exception
+// does not apply to the call. If a rule requires a call with a weak name, the call does not meet
+// the requirement. Otherwise, a server could pass off its own tools as those of another server.
 func AdditionalNames(tools []Names, owners Owners) [][]gate.Name {
 	exposed, canonical, bare := map[string]int{}, map[string]int{}, map[string]int{}
 	for _, t := range tools {

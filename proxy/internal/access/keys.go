@@ -24,7 +24,7 @@ import (
 // Limits on the age of keys and on the rate of fetches.
 const (
 	fresh        = 15 * time.Minute // keys are fetched again when they are this old
-	keep         = 24 * time.Hour   // keys that could not be fetched again are dropped when they are this old
+	keep         = 24 * time.Hour   // maximum age of keys that could not be fetched again; older ones are dropped
 	pause        = 30 * time.Second // minimum time after a successful fetch before an unknown key causes another one
 	pauseFailed  = 5 * time.Second  // minimum time before a failed fetch is repeated
 	fetchTimeout = 10 * time.Second

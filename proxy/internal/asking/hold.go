@@ -22,9 +22,9 @@ type Hold struct {
 	progress                *time.Ticker
 }
 
-// NewHold returns a Hold that lasts for the duration d, or until one of the channels is closed. The
-// caller must close the channel answered when a person has answered or can no longer answer, and
-// the channel over when the call has been canceled.
+// NewHold returns a Hold that ends after the duration d, or when one of the channels is closed. The
+// caller must close the first channel when a person has answered or can no longer answer, and the
+// second when the call has been canceled.
 func NewHold(d time.Duration, answered, over <-chan struct{}) *Hold {
 	return &Hold{answered: answered, over: over, end: time.NewTimer(d)}
 }

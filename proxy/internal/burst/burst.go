@@ -21,8 +21,8 @@ type Reading struct {
 	left int // how many more messages may join the burst; 0 outside a burst
 }
 
-// Before begins a burst if more is true (another message can be read without blocking) and no burst
-// has begun. It must be called before each message is handled.
+// Before must be called before each message is handled. more reports whether another message can be
+// read without blocking. If so, Before begins a burst, unless one has already begun.
 func (r *Reading) Before(more bool) {
 	if r.left == 0 && more {
 		r.left = MaxMessages
@@ -30,8 +30,8 @@ func (r *Reading) Before(more bool) {
 	}
 }
 
-// After ends the burst if more is false (no other message can be read without blocking) or the
-// burst is full. It must be called after each message has been handled.
+// After must be called after each message has been handled. more reports whether another message
+// can be read without blocking. After ends the burst if more is false or the burst is full.
 func (r *Reading) After(more bool) {
 	switch {
 	case r.left == 0: // the message is outside a burst
@@ -83,15 +83,14 @@ func (b *Burst) Add(s Step) bool {
 	return b.active
 }
 
-// Flush runs the held-back steps without ending the burst. It must be called before a message is
-// handled without Add, so that the order of the messages is preserved.
+// Flush runs the held-back steps without ending the burst. To keep messages in order, call Flush
+// before handling a message that does not go through Add.
 func (b *Burst) Flush() { b.run(true) }
 
 // End ends the burst and runs the held-back steps.
 func (b *Burst) End() { b.run(false) }
 
-// run runs the held-back steps. The argument active determines whether the burst continues
-// afterwards.
+// run runs the held-back steps. If active is false, it also ends the burst.
 func (b *Burst) run(active bool) {
 	b.mu.Lock()
 	steps := b.steps

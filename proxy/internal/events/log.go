@@ -199,9 +199,9 @@ func (l *log) empty() {
 	l.budget.uncount(l, l.size)
 }
 
-// eventsSince returns the events after the last one that the client has seen. It also returns the
-// number of the first of these events, whether the stream is complete, and a channel that is closed
-// when the next event arrives.
+// eventsSince returns the events that the client has not seen, and the number of the first one. It
+// also reports whether the stream is complete, and returns a channel that is closed when the next
+// event arrives.
 func (l *log) eventsSince(seen int) (events [][]byte, from int, done bool, more <-chan struct{}) {
 	l.budget.mu.Lock()
 	defer l.budget.mu.Unlock()
@@ -285,7 +285,7 @@ type log struct {
 	request   []byte // request ID; nil if it is too long to store
 	budget    *Budget
 
-	// After open has returned the log, the budget's lock guards the fields below.
+	// Once open has returned the log, the budget's lock guards the fields below.
 	next    int // number of the next event
 	events  [][]byte
 	size    int           // total cost of the events

@@ -172,11 +172,11 @@ func writePushed(w http.ResponseWriter, events []pushedMessage) {
 	}
 }
 
-// join registers a new stream. If seen is negative, the stream is independent of earlier ones.
-// Otherwise, it replaces all of them, and continues after event number seen, the last one that the
-// client has received. join returns a channel that is closed when a later stream replaces the new
-// one, the number of the last event before the new stream, and the stored messages that the client
-// has missed.
+// join registers a new stream. seen is the number of the last event that the client has received.
+// If seen is negative, the stream is independent of earlier ones. Otherwise, it replaces all of
+// them and continues after that event. join returns a channel that is closed when a later stream
+// replaces this one. It also returns the number of the last event before this stream, and the
+// stored messages that the client has missed.
 func (s *Push) join(seen int) (replaced <-chan struct{}, from int, missed []pushedMessage) {
 	s.mu.Lock()
 	defer s.mu.Unlock()

@@ -51,7 +51,7 @@ type exchange struct {
 	turn    *turns.Turn     // waits for the message's turn; nil if concurrent messages are not limited
 	post    *events.Post    // JSON-RPC response; nil for other responses
 	client  *session.Client // client for this request only; nil if the client belongs to a session
-	bound   func() bool     // prevents a lost connection from canceling the call any longer; nil if not needed
+	bound   func() bool     // called at the end, so that a lost connection no longer cancels the call; nil if not needed
 	call    *pipeline.Call  // call to wait for, or nil
 }
 

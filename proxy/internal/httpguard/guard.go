@@ -160,8 +160,9 @@ func (g *Guard) End(w http.ResponseWriter, r *http.Request) {
 	if _, err := io.CopyN(io.Discard, r.Body, lingerBytes); err == io.EOF {
 		return
 	}
-	// The rest of the body could not be read. Exceed the limit of a MaxBytesReader: net/http then
-	// waits a moment before it closes the connection, so that the client can read the response.
+	// The rest of the body could not be read. Exceed the limit of a MaxBytesReader, so that
+	// net/http waits a moment before it closes the connection. The client can then read the
+	// response.
 	_, _ = http.MaxBytesReader(w, io.NopCloser(strings.NewReader("x")), 0).Read(make([]byte, 1))
 }
 

@@ -98,8 +98,8 @@ func (l *limit) read(r io.Reader, announced int64, principal string) (body []byt
 	return trim(body), release, nil
 }
 
-// grow copies body to a slice with twice the capacity, but not more than the announced length plus
-// one byte. The extra byte is needed to detect the end.
+// grow copies body to a slice with twice the capacity. If the length was announced, the capacity
+// exceeds it by at most one byte. This byte is needed to detect the end.
 func grow(body []byte, announced int64) []byte {
 	room := 2 * cap(body)
 	if n := int(announced) + 1; n > cap(body) {

@@ -55,8 +55,8 @@ func (l *Lifetime) Wait() {
 	l.Unrecorded.Wait()
 }
 
-// Recover recovers from a panic while handling a request, and responds with an internal error. It
-// must be deferred directly.
+// Recover recovers from a panic in a request handler and responds with an internal error. It must
+// be called directly by a defer statement.
 func (l *Lifetime) Recover(method string, id []byte, s spec.Stream) {
 	if v := recover(); v != nil {
 		l.Log.Error("a request panicked", "method", method, "panic", v, "stack", string(debug.Stack()))

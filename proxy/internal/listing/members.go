@@ -10,12 +10,12 @@ import (
 	"github.com/petrigate/petrigate/internal/rawjson"
 )
 
-// Members combines several results of list requests, which are JSON objects, into the single result
-// that clients see. It omits the members that contain the list elements, describe a page, or limit
-// caching. With one upstream, it retains all other members; if two pages contain different values,
-// the first page takes precedence. With several upstreams, it drops a member if two of them
-// disagree about its value. The same applies to each member of _meta. With several upstreams, it
-// also drops the member of _meta that describes a server.
+// Members combines the results of several list requests into the single result that clients see.
+// The results are JSON objects. Members omits the members that contain the list elements, describe
+// a page, or limit caching. With one upstream, it keeps all other members; if two pages differ, the
+// first page takes precedence. With several upstreams, it drops a member if two upstreams give it
+// different values, and also the member of _meta that describes a server. It treats each member of
+// _meta in the same way.
 type Members struct {
 	Alone bool // whether there is only one upstream
 

@@ -28,8 +28,8 @@ func (c *Call) refuse(r *admission.Refused) {
 }
 
 // isOver reports whether another process has ended the session of the client's connection.
-// stateGone is true if the session whose nets decide on the call is known to have ended. If that is
-// the same session, isOver does not read the database.
+// stateGone is true if the session whose nets decide on the call is known to have ended. If both
+// are the same session, isOver does not need to read the database.
 func (c *Call) isOver(stateGone bool) bool {
 	own := c.Client.Session
 	if own.About == nil || own.By != "connection" {

@@ -273,8 +273,8 @@ func (a inputAnswer) append(dst, id []byte, _ *rev.Rev) []byte {
 
 // readResponse handles a client's answer in the inputResponses of revision 2026-07-28. The answer
 // counts only if the proxy created the requestState for the approval request r. An
-// InputRequiredResult may contain no question and merely ask the client to call again; readResponse
-// returns how many such results the client has received.
+// InputRequiredResult without a question only makes the client call again. readResponse returns how
+// many of these the client has received.
 func (q *askedCall) readResponse(r *approval.Request) int {
 	if !q.call.Peer.Rev.InputRequired || !q.call.params.HasState {
 		return 0

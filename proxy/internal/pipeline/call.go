@@ -43,7 +43,7 @@ type Call struct {
 	input    input      // inputResponses and requestState of a call that is sent again
 
 	Turn    *turns.Turn  // makes the call wait for its turn; nil over stdio and HTTP+SSE, and if the proxy has only one principal
-	Burst   *burst.Burst // holds the call back, so that it is recorded together with others; nil if the call is recorded alone
+	Burst   *burst.Burst // holds the call back so that several calls are recorded together; nil if the call is recorded alone
 	Headers http.Header  // HTTP headers, which must mirror some of the arguments; if nil, they are not checked
 
 	admitting    admission.Call   // the call as passed to package admission; setTool sets the field Gate, and the method admission sets the others
@@ -134,9 +134,9 @@ func (s *callState) detach() {
 }
 
 // setInflight makes f the in-flight request. If the call was canceled, it returns the reason
-// instead. canRead reports whether the goroutine that sends the request can also read the reply.
-// The result inline is true if canRead is true and a goroutine is waiting for the call. That
-// goroutine must then send the request and read the reply.
+// instead. canRead reports whether the goroutine that sends the request can also read the reply. If
+// canRead is true and a goroutine is waiting for the call, inline is true: the waiting goroutine
+// must send the request and read the reply.
 func (s *callState) setInflight(f *inflightCall, canRead bool) (inline bool, stopped error) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -206,9 +206,9 @@ type completion struct {
 	round    []byte // InputRequiredResult for the client; if nil, the reply is sent
 }
 
-// An input holds the inputResponses and the requestState of a call that is sent again, by a client
-// (revision 2026-07-28) or by the proxy after it has asked a client that uses an earlier revision.
-// The zero value holds no input.
+// An input holds the inputResponses and the requestState of a call that is sent again. In revision
+// 2026-07-28, the client sends the call again. For a client of an earlier revision, the proxy asks
+// the client and sends the call again itself. The zero value holds no input.
 type input struct {
 	responses []byte // the inputResponses object; nil if none
 	state     string // the server's own requestState
@@ -216,7 +216,7 @@ type input struct {
 	round     int    // how often the client has been asked for input before
 	suspended string // ID of the suspended call; empty if none
 	elsewhere bool   // whether another process suspended the call
-	ours      bool   // whether the proxy created the call's requestState, for this call or for an approval; also true if the call has no requestState
+	ours      bool   // whether the call has no requestState, or has one that the proxy created for this call or for an approval
 }
 
 // admission returns the call in the form used for decisions and audit records.

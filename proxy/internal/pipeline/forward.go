@@ -31,7 +31,7 @@ func (p *Pipeline) forward(c *Call, pass admission.Pass) {
 		return
 	}
 	if inline && c.outbox != nil {
-		c.outbox = nil // the waiting goroutine itself reads the notifications, and it may block, so it sends them without a queue
+		c.outbox = nil // the waiting goroutine reads the notifications itself and may block, so it sends them directly
 	}
 	trace, answered := p.Admission.Watch.StartForward(ticket)
 	f.answered = answered
@@ -52,9 +52,9 @@ func (p *Pipeline) forward(c *Call, pass admission.Pass) {
 }
 
 // forwardAgain sends an admitted call again. If the call cannot be sent, forwardAgain records that
-// it failed, and then refuses it. If the reason is a change of the policy since the admission, it
-// asks the gate for a new decision instead. If the client has stopped waiting, it only records the
-// failure.
+// it failed. It then refuses the call, or asks the gate for a new decision if the policy has
+// changed since the call was admitted. If the client has stopped waiting, forwardAgain only records
+// the failure.
 func (p *Pipeline) forwardAgain(c *Call, ticket *admission.Ticket) {
 	pass, err := ticket.NewPass(p.Life.Ctx, p.Admission)
 	if err == nil {
@@ -215,7 +215,7 @@ func (f *inflightCall) end(r upstream.Reply, fromServer bool) {
 // The outcomes of replies that were read in one burst are recorded together.
 func (f *inflightCall) finish(c *Call, r upstream.Reply, together *burst.Burst) {
 	p := c.pipeline
-	open, staged := false, false // open: the outcome will be recorded later; staged: e.Continue, not this function, closes the request
+	open, staged := false, false // open: the outcome is recorded later; staged: e.Continue closes the request
 	defer func() {
 		if !staged {
 			f.close(open)
@@ -245,10 +245,9 @@ func (f *inflightCall) finish(c *Call, r upstream.Reply, together *burst.Burst) 
 	}
 }
 
-// facts returns the properties of the reply that determine how the call ended. If the outcome can
-// change a net's marking, a successful result that is not strict JSON at every level counts as
-// broken. If the outcome cannot change a marking, only the top-level members of the result are
-// checked.
+// facts returns the properties of the reply that determine how the call ended. A successful result
+// counts as broken if it is not strict JSON. If the outcome can change a net's marking, every level
+// of the result is checked; otherwise, only the top-level members are.
 func (f *inflightCall) facts(r upstream.Reply) wire.Facts {
 	facts := wire.ResultFacts(r.Result)
 	if f.ticket.Awaited && facts.Success() && rawjson.Check(r.Result, rawjson.MaxDepth) != nil {
@@ -291,9 +290,9 @@ func (p *Pipeline) endOf(ticket *admission.Ticket, o gate.Outcome, result []byte
 }
 
 // close must be called at the end of a request. It lets the proxy exit without waiting for the
-// request, and records the outcome of a reply that arrived late. If the outcome of the call has not
-// been recorded, because of a panic, close marks it as unknown, unless open is true, which means
-// that the outcome will be recorded later.
+// request, and records the outcome of a late reply. open is true if the outcome of the call will be
+// recorded later. If open is false and the outcome has not been recorded, because of a panic, close
+// marks it as unknown.
 func (f *inflightCall) close(open bool) {
 	if !open {
 		f.Call.pipeline.Admission.Abandon(context.Background(), f.ticket)

@@ -16,10 +16,10 @@ const (
 	serverReader               // the goroutine that reads the server's replies
 )
 
-// continueOff runs f, the rest of the call, on a goroutine other than the given reader, because f
-// may block. For the client's reader, it passes f to [Call.Spawn], or refuses the call if the
-// waiting calls already use too much memory. For the server's reader, it uses the goroutine that
-// waits for the call or, without one, a new goroutine.
+// continueOff runs f, which is the rest of the call and may block. It must not run f on the given
+// reader. If that goroutine reads from the client, continueOff passes f to [Call.Spawn], or refuses
+// the call if the waiting calls already use too much memory. If it reads from the server, f runs on
+// the goroutine that waits for the call, or on a new one if no goroutine waits.
 func (c *Call) continueOff(r reader, f func()) {
 	if r == clientReader {
 		if c.occupyBacklog() {

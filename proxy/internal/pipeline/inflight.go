@@ -207,11 +207,11 @@ func (s *inflightState) Holding() bool {
 	return s.stage == pending && (s.receiver == nil || len(s.requests) > 0)
 }
 
-// parkFor detaches the request from the call c, so that no call waits for the reply until the
-// client has provided input. Before that, it passes the server's unanswered requests to the
-// function ask, which it calls with mu held. If ask returns false, the request stays attached.
-// parkFor returns the exchange with the server, whether the goroutine that waits for c was reading
-// the reply, and whether the request has been detached.
+// parkFor detaches the request from the call c. No call then waits for the reply until the client
+// has provided input. First, parkFor passes the server's unanswered requests to ask, which runs
+// with mu held. If ask returns false, the request stays attached. parkFor returns the exchange with
+// the server. It also reports whether the goroutine that waits for c was reading the reply, and
+// whether the request was detached.
 func (s *inflightState) parkFor(c *Call, ask func([]*upstream.ServerRequest) bool) (x *upstream.Exchange, inline, parked bool) {
 	s.mu.Lock()
 	defer s.mu.Unlock()

@@ -26,11 +26,11 @@ func (c *Call) subject() []byte {
 	}, "\x00"))
 }
 
-// readInput reads the input from a call that the client has sent again. Without a requestState, the
-// inputResponses are forwarded unchanged, because the server may do without a requestState, but
-// they never count as a person's approval. With a requestState, they are forwarded only if the
-// proxy created it for this call because the server asked for input. If a person has approved the
-// call, its params must also be the same as the approved ones; only _meta can differ.
+// readInput reads the input of a call that the client has sent again. A server may do without a
+// requestState. If the call has none, readInput forwards the inputResponses unchanged, but they
+// never count as a person's approval. If the call has a requestState, readInput forwards them only
+// if the proxy created the requestState for this call when the server asked for input. If a person
+// has approved the call, all params except _meta must equal the approved ones.
 func (c *Call) readInput() {
 	if !c.Peer.Rev.InputRequired {
 		return

@@ -231,7 +231,7 @@ func (p *Pipeline) Prepare(client *session.Client, m wire.Message, meta wire.Met
 		return nil, false
 	}
 	c := &Call{pipeline: p, Client: client, State: state, Stream: s, Peer: client.PeerOf(meta), Method: m.Method, ID: m.ID, IDKey: wire.IDKey(m.ID), params: params, Meta: meta, size: len(m.Raw) + waitingCost}
-	c.Meta.ClientInfo = nil // lets the memory be freed; Peer holds the client's name and version
+	c.Meta.ClientInfo = nil // lets the memory be freed; Peer still has the client's name and version
 	c.setTool(c.target())
 	if p.Admission.Watch.Observed() {
 		p.observe(c, params.Meta)

@@ -346,7 +346,7 @@ type Tool struct {
 	Upstream  *Server
 	Canonical string // name in rules, of the form upstream.tool
 	also      []gate.Name
-	others    map[string]bool // tool names that contain a dot, so that tool.action, a name formed from a call's argument, is not taken for another tool
+	others    map[string]bool // tool names that contain a dot; tool.action, a name formed from a call's argument, must not be mistaken for one of them
 	foreign   bool            // whether the exposed name could also belong to a tool of another server or of an agent
 	Why       string          // why the configuration filters out the tool; empty if it is not filtered
 
@@ -368,9 +368,9 @@ func (t *Tool) SentDefinition() toolpin.Definition {
 	return toolpin.Read(t.Upstream.Config.Name, t.Name, t.Object)
 }
 
-// addNames sets the fields that depend on the names of all tools: the tool's additional names
-// (also), the names that tool.action must not be taken for (others), and whether the exposed name
-// could belong to another server (foreign).
+// addNames sets the fields that depend on the names of all tools: also holds the tool's additional
+// names, others holds the names that tool.action must not be mistaken for, and foreign tells
+// whether the exposed name could belong to another server.
 func addNames(tools []*Tool, owners toolname.Owners) {
 	all := make([]toolname.Names, 0, len(tools))
 	others := map[string]bool{}

@@ -20,7 +20,7 @@ const AnnounceEvery = 50 * time.Millisecond
 // A relisting tracks the tools/list requests that the proxy sends to one server. The zero value is
 // ready to use. mu guards the field requested.
 type relisting struct {
-	due       atomic.Bool // whether a listing has been requested but has not started; further requests then cause no other listing
+	due       atomic.Bool // whether a requested listing has not started yet; if so, another request does not cause a second listing
 	announced atomic.Bool // whether the server has announced a change since the last listing
 	again     atomic.Bool // whether a retry after a failed listing is pending
 	Logged    atomic.Bool // whether the log has reported the server as up
@@ -63,8 +63,8 @@ func (r *relisting) await(ctx context.Context) {
 }
 
 // Relist sends tools/list to u in the background, and notifies clients if the tools have changed.
-// If announced is true (u has sent a list_changed notification), it notifies clients even if the
-// tools have not changed. Several calls to Relist before the listing starts cause only one listing.
+// announced is true if u has sent a list_changed notification; clients are then notified in any
+// case. Several calls to Relist before the listing starts cause only one listing.
 func (p *Pool) Relist(u *Server, announced bool) {
 	if announced {
 		u.Listing.announced.Store(true)

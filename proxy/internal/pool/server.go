@@ -255,11 +255,11 @@ func (b *ServerMap[T]) Forget(u *Server) {
 	delete(b.of, u)
 }
 
-// WithServerInfo makes a result of initialize or server/discover describe the server with the state
-// u instead of the proxy. It is used if there is only one server. It replaces the name, version and
-// icons (serverInfo). It adds the server's members of _meta, and those of its other members that
-// the specification does not define, without replacing members of the result. If the server is not
-// up, WithServerInfo returns the result unchanged.
+// WithServerInfo changes a result of initialize or server/discover so that it describes the server
+// instead of the proxy. It is used if the proxy has only one server. u is the server's state.
+// WithServerInfo replaces the name, version and icons (serverInfo). It adds the server's members of
+// _meta and those of its other members that the specification does not define, but never replaces a
+// member of the result. If the server is not up, the result is returned unchanged.
 func WithServerInfo(u upstream.State, result []byte) []byte {
 	if u.Phase != upstream.Up {
 		return result

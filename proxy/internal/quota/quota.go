@@ -12,9 +12,9 @@ type Quota struct {
 	held  map[string]int // units held by each principal; a principal that holds no units has no entry
 }
 
-// Add adds n units to those held by the principal, if allow returns true. It passes to allow the
-// numbers of units held by the principal and by all principals so far. Add returns the number of
-// units that the principal held before, and the result of allow.
+// Add adds n units to those held by the principal, if allow returns true. The arguments of allow
+// are the number of units that the principal holds and the number that all principals hold. Add
+// returns the number of units that the principal held before, and the result of allow.
 func (q *Quota) Add(principal string, n int, allow func(own, all int) bool) (own int, ok bool) {
 	q.mu.Lock()
 	defer q.mu.Unlock()
@@ -31,9 +31,9 @@ func (q *Quota) Add(principal string, n int, allow func(own, all int) bool) (own
 }
 
 // Take adds one unit to those held by the principal, unless the total would exceed limit. If
-// several principals share the resource, the principal must also hold fewer units than are free, so
-// that it can take at most half of the units, rounded up. Take returns the number of units that the
-// principal held before, and whether it has added the unit.
+// several principals share the resource, the principal gets the unit only if it holds fewer units
+// than are free. A single principal can thus take at most half of the units, rounded up. Take
+// returns the number of units that the principal held before, and whether it has added the unit.
 func (q *Quota) Take(principal string, limit int, several bool) (own int, ok bool) {
 	return q.Add(principal, 1, func(own, all int) bool { return all < limit && (!several || Fair(own, limit-all)) })
 }
