@@ -17,7 +17,7 @@ type Base struct {
 	Entry   Position // position of the policy's entry in "extends"
 
 	Refresh time.Duration // how often to fetch the base policy again; 0 means never
-	Copy    string        // reason for using a cached copy instead of fetching the URL; empty if no cached copy was used
+	Copy    string        // why a cached copy was used instead of fetching the URL; empty if no copy was used
 
 	Rules   []RuleText
 	Nets    []Net

@@ -180,10 +180,10 @@ func (v Value) setting() (string, bool) {
 	return text, true
 }
 
-// A check validates a string. It returns a message and a hint that describe the problem, or empty
-// strings if the string is valid. Two arguments are for the message: key is the name of the
-// setting, variable or flag, and quoted is the string in quotes. A string from the file is quoted
-// as written there, before any ${...} is replaced.
+// A check validates a string. If the string is invalid, the check returns a message and a hint;
+// otherwise, both are empty. The message can contain key, the name of the setting, variable or
+// flag, and quoted, the string in quotes. A string from the file is quoted as written there, before
+// any ${...} is replaced.
 type check func(key, quoted, text string) (msg, hint string)
 
 // accept returns a check that accepts a string if valid returns true for it. For any other string,

@@ -22,7 +22,7 @@ type environment struct {
 	closed bool
 
 	// text is true if the file is read as plain text: no ${...} is looked up and no environment
-	// file is read. References to them are listed in the field references.
+	// file is read. They are recorded in references instead.
 	text       bool
 	references []string
 	skipped    int // number of unresolved references, including repeated ones

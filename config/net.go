@@ -25,7 +25,7 @@ type Net struct {
 	// The following fields determine how the net affects the advertised tools; see package gate.
 	Priority int
 	Class    string         // "required" or "advisory"; empty means "required"
-	Recovery map[string]int // minimum number of tokens in each listed place; while all places have that many, the net is in recovery, and advisory nets of lower priority let calls pass; nil means never
+	Recovery map[string]int // token counts of places; while each listed place has at least its count, the net is in recovery, and advisory nets of lower priority let calls pass; nil means never
 
 	origin
 }
@@ -42,7 +42,7 @@ type Transition struct {
 	Deferred        bool
 	Observe         bool
 	Unknown         string // "release" returns a call's tokens if its outcome is unknown; "hold" or empty keeps them until the outcome is known
-	Weak            string // how to treat a call if it is uncertain whether the call has a name in Tools: "progress" fires the transition; "block" or empty blocks the call if firing would add tokens to a place; ignored if Observe is set
+	Weak            string // what happens if it is uncertain whether a call has a name in Tools: with "progress", the transition fires; with "block" or empty, the call is blocked if firing would add tokens to a place; ignored if Observe is set
 	Via             string // approval channel of a manual transition; empty means any channel
 	Unless          []string
 	Position        Position

@@ -25,7 +25,7 @@ type Value struct {
 	*decoder
 	*node
 	key   *node  // key in the enclosing mapping; for a list entry, key of the list; nil at the root
-	what  string // name for messages: of the value or, if entry is true, of the list that contains it
+	what  string // name of the value in messages; if entry is true, name of the list that contains the value
 	entry bool   // whether messages call the value an entry of a list
 }
 

@@ -38,8 +38,8 @@ func (j *judgement) classify(s *State) {
 }
 
 // evaluate adds the net's verdict on the call to j.findings, unless the net abstains and the call
-// does not change it. During the decision on the call, a net in shadow mode is only added to
-// j.shadows, because it must not affect the decision; see [judgement.evaluateShadow].
+// does not change it. During a decision, evaluate only adds a net in shadow mode to j.shadows,
+// because such a net must not affect the decision; see [judgement.evaluateShadow].
 func (j *judgement) evaluate(s subject) {
 	n := s.net
 	if n.Shadow && j.world == acting {
@@ -280,10 +280,10 @@ func (s *scratch) take(t int) bool {
 	return true
 }
 
-// judgeWatches handles the observers that will read their key from the call's result. They wait in
-// the net's default state until the result is known (see [NetData]), so judgeWatches removes them
-// from f.choices. If such an observer was not chosen for f's key value, judgeWatches records that
-// the call's success will not fire it for this value.
+// judgeWatches handles the observers that will read their key from the call's result. Until the
+// result is known, they wait in the net's default state (see [NetData]), so judgeWatches removes
+// them from f.choices. An observer that was not chosen for f's key value will not fire for this
+// value when the call succeeds; judgeWatches records this.
 func (f *finding) judgeWatches() {
 	for i, w := range f.plan.watches {
 		if !f.chosen(w.transition) {

@@ -58,11 +58,11 @@ func watchesOf(d *NetData) []Flight {
 	return d.Watches
 }
 
-// tick returns the state d advanced to time t, or to the time of its own clock if that is later.
-// For a net with a key, isBase reports whether d is the default state, and baseWatches lists the
-// observers that wait for calls in the default state; see [NetData]. tick first advances the clock
-// to the time of each of these calls, so that a firing affects only the observers that were already
-// waiting.
+// tick returns the state d advanced to time t, or to the time of its own clock if that is later. It
+// first stops at the time of each call that an observer in baseWatches waits for, so that a firing
+// affects only the observers that were already waiting. For a net with a key, isBase is true if d
+// is the default state, and baseWatches contains the observers that wait in the default state; see
+// [NetData].
 func (n *net) tick(d *NetData, baseWatches []Flight, isBase bool, t time.Time) *NetData {
 	d = n.refunded(d, t)
 	if debt := d.Debt(); debt != nil && paidOff(debt, t) {
@@ -216,8 +216,8 @@ func (w *clockMove) skipCycles(now, t time.Time) {
 	}
 }
 
-// tickKeyed adds to d the clock changes of a net with a key: the changes to the default state (see
-// [NetData]) and to the states of all stored values.
+// tickKeyed advances the clock of a net with a key and adds the changes to d. It advances the
+// default state (see [NetData]) and the states of all stored values.
 func (n *net) tickKeyed(d *Delta, base *NetData, t time.Time) {
 	moved := n.advanced(base, base, t)
 	if moved != base {

@@ -146,9 +146,8 @@ func (f *finding) firing(c *Call, chosen choice, meta Meta) Firing {
 
 // applyMoves adds to d the changes that the call makes to the nets. If a net's structural
 // transitions, which fire by themselves, would not stop firing, applyMoves returns the net's
-// finding, so that the call can be refused. A call that is made in any case cannot be refused:
-// during a replay, and for the actual states of nets in shadow mode (see [ShadowData]), applyMoves
-// skips the net.
+// finding, and the caller refuses the call. During a replay, and for the actual states of nets in
+// shadow mode (see [ShadowData]), the call is made anyway, so applyMoves skips the net instead.
 func (j *judgement) applyMoves(d *Delta, number uint64, metas []Meta) *finding {
 	var room []NetData
 	var base *NetData // default state (see [NetData]) of the current net, if the call has changed that state
@@ -226,9 +225,9 @@ func (j *judgement) unrest(f *finding) *Refusal {
 	return j.refuse(KindBlocked, []Block{f.net.block(slices.Concat(f.choices, f.spoils())[0].name, f.net.unrest())})
 }
 
-// startKeyed prepares m to change one state of a net with a key. It copies this state from f to m.
-// It also stores in m the observers that wait for calls in base, the net's default state, because
-// their calls can count for every key value; see [NetData].
+// startKeyed prepares m to change one state of a net with a key: the default state or the state for
+// a key value. It copies this state from f. It also stores in m the observers that wait for calls
+// in base, the net's default state. These calls can count for every key value; see [NetData].
 func (m *move) startKeyed(f *finding, base *NetData, call Flight) {
 	*m.data = f.copyState()
 	m.setBaseWatches(watchesBefore(base.Watches, &call), f.value == nil)
@@ -236,8 +235,8 @@ func (m *move) startKeyed(f *finding, base *NetData, call Flight) {
 	m.recordMissed(f, call)
 }
 
-// watchesBefore returns the given observers, except those that wait for the call. The exceptions
-// must be at the end of the list.
+// watchesBefore returns the given observers without those that wait for the call. The latter must
+// be at the end of the list.
 func watchesBefore(watches []Flight, call *Flight) []Flight {
 	for len(watches) > 0 && watches[len(watches)-1].SameCall(call) {
 		watches = watches[:len(watches)-1]
@@ -245,8 +244,9 @@ func watchesBefore(watches []Flight, call *Flight) []Flight {
 	return watches
 }
 
-// recordMissed handles the observers that wait for the call in the net's default state but were not
-// chosen for f's key value. It records that the call's success will not fire them for this value.
+// recordMissed is for observers that wait for the call in the net's default state but were not
+// chosen for f's key value. It records that they will not fire for this value when the call
+// succeeds.
 func (m *move) recordMissed(f *finding, call Flight) {
 	for missed := f.parts().missed; missed != 0; missed &= missed - 1 {
 		w := f.plan.watches[bits.TrailingZeros64(missed)]
@@ -276,8 +276,8 @@ func (m *move) start(c choice, flight Flight) {
 	}
 }
 
-// pass removes the findings of nets that block the call, unless the call changes the net anyway;
-// see [finding.moves].
+// pass removes the findings that block the call, because the call is made anyway. It keeps the
+// findings that change their net; see [finding.moves].
 func (fs *findings) pass() {
 	passed := (*fs)[:0]
 	for _, f := range *fs {

@@ -97,8 +97,8 @@ type Block struct {
 	Near   []Near        // calls that seem to meet the net's requirements, but do not count
 }
 
-// A Near describes a near miss: a call that seems to meet a requirement for a call with the given
-// name, but does not count.
+// A Near is a near miss: a call that seems to meet a requirement for calls with a certain name, but
+// does not count.
 type Near struct {
 	Name string
 	Why  Doubt
@@ -170,7 +170,7 @@ type WouldCount struct {
 	Asked   int // calls that a person would have been asked about
 }
 
-// add counts a call that would have been refused with kind k.
+// add counts a call that would have received a refusal of kind k.
 func (c *WouldCount) add(k Kind) {
 	if k == KindApproval {
 		c.Asked++

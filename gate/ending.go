@@ -8,7 +8,8 @@ import (
 	"github.com/petrigate/petrigate/internal/list"
 )
 
-// ending describes the end of a call, for use with a net or with the state for a single key value.
+// ending is the end of a call as seen by a net or, for a net with a key, by the state for a single
+// key value.
 type ending struct {
 	call    *OpenCall
 	flight  Flight
@@ -140,8 +141,8 @@ func (m *move) callOnSuccess(e *ending, f Flight) {
 	m.data.Meta = meta
 }
 
-// matchingWatches returns the observers that wait for the call and that read, from its result, the
-// key value whose state e changes. It returns nil if the call did not succeed.
+// matchingWatches returns the observers that wait for the call and find e's key value in its
+// result. It returns nil if the call did not succeed.
 func (e *ending) matchingWatches(n *net) []Flight {
 	if e.keys == 0 || e.outcome != Success {
 		return nil

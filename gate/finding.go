@@ -30,9 +30,9 @@ type finding struct {
 // findings are the verdicts on a call, in policy order.
 type findings []finding
 
-// subject is a net that applies to a call, together with the net's state when the call is made. A
-// net with a key is a separate subject for each key value in the call. It can also be a subject
-// without a key value, for everything that does not depend on the key values.
+// subject is a net that applies to a call, together with the net's state at the time of the call. A
+// net with a key has one subject for each key value in the call. It can have another one without a
+// key value, for everything that does not depend on key values.
 type subject struct {
 	net  *net
 	data *NetData
@@ -132,8 +132,8 @@ func (s *subject) copyState() NetData {
 	return netstate.ForNewValue(s.base)
 }
 
-// enforced returns s with the enforced state: the state that the net would have if the nets in
-// shadow mode blocked calls.
+// enforced returns a copy of s with the enforced state: the state that the net would have if the
+// nets in shadow mode blocked calls.
 func (s subject) enforced() subject {
 	s.data = s.data.Shadow.Enforced
 	if s.base != nil {

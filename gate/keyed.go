@@ -57,7 +57,8 @@ func (n *net) setKey(transition, number int, k *keyvalue.Key) {
 }
 
 // plan is the part of a decision about a net with a key that does not depend on the state. It
-// contains the key values in the call, and the transitions whose key values are not in the call.
+// contains the key values in the call, and the transitions that cannot get their key value from the
+// call's arguments.
 type plan struct {
 	keyvalue.Union
 	net     *net
@@ -148,11 +149,11 @@ func (j *judgement) fillPlan(p *plan) {
 	}
 }
 
-// addTransition adds to the plan the transition t, which lists the name p.labels[label]. If t reads
-// its key from the result, it is added to p.watches, unless the name is weak, that is, the call's
-// success does not count for it (see [Name]). Otherwise, the call's values for t's key are added.
-// If the call has no such value, t is added to p.spoils, or the missing value is recorded in
-// p.missing.
+// addTransition adds the transition t to the plan. t lists the name p.labels[label]. If t reads its
+// key from the result, addTransition adds it to p.watches. It does not do so for a weak name,
+// because the call's success does not count for such a name; see [Name]. If t reads its key from
+// the arguments, addTransition adds the call's values for the key. If the call has no such value,
+// it adds t to p.spoils or records the missing value in p.missing.
 func (p *plan) addTransition(c *keyvalue.CallReader, label, t int) {
 	n := p.net
 	number := n.keys[n.keyOf[t]]

@@ -14,7 +14,7 @@ type Meaning struct {
 type Asked struct {
 	Transitions []int // transitions that list the name and do not exempt the call, in declaration order
 	Free        bool
-	Weak        bool // whether the call can be refused because of the name, although its success does not meet a requirement for the name; see [Name]
+	Weak        bool // whether the name is weak: it can cause a refusal of the call, but the call's success does not count for it; see [Name]
 }
 
 // Meaning returns a [Meaning] of c for each net that lists any of its names, in policy order. It
@@ -49,11 +49,13 @@ func (n *net) asks(ls []naming.Label) []Asked {
 	return asks
 }
 
-// Why reports whether c gets the given name from a map statement with a Reader; see [Map]. It
-// ignores strings that the Reader fails to read, and all other reasons why the name might be
-// uncertain. The Doubt explains why the name is uncertain, why the success of c would not meet a
-// requirement for it, or which part of the map statement's pattern is missing from c. Otherwise,
-// the Doubt is empty.
+// Why reports whether c gets the given name from a map statement with a Reader; see [Map]. Why
+// relies on the Reader alone, although a name can be uncertain for other reasons, too. It ignores
+// strings that the Reader fails to read.
+//
+// The Doubt explains why the name is uncertain, or why the success of c would not count for it. If
+// c does not get the name but resembles the map statement's pattern, the Doubt describes the
+// missing part. In all other cases, it is empty.
 func (p *Policy) Why(c Call, name string) (Doubt, Found) {
 	j := &p.Prepare(c).judgement
 	return p.names.Why(j.call, j.tools, name)
@@ -73,9 +75,8 @@ func (p *Policy) Names(c Call) []Name {
 	return naming.Names(ls)
 }
 
-// Unproved returns the names that map statements (see [Map]) are certain to give to c, although the
-// success of c would not meet a requirement for them. It considers only names that some net waits
-// for.
+// Unproved returns names that c is certain to get from map statements (see [Map]) but that its
+// success would not count for. It considers only names that some net waits for.
 func (p *Policy) Unproved(c Call) (names []string) {
 	if len(p.awaits) == 0 {
 		return nil

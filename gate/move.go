@@ -97,10 +97,9 @@ func (m *move) isEnabled(w Flight) bool {
 	return m.net.net.Transitions[w.Transition].Enabled(m.data.Marking)
 }
 
-// wasEnabled reports whether the observer recorded in w is enabled, apart from the effect of later
-// calls of the same session: the tokens that they hold count as present, because a later call must
-// not end the observer's wait. A call counts as later if its number is higher; see
-// [net.withLateWatches] for an exception.
+// wasEnabled reports whether the observer recorded in w would be enabled if later calls of the same
+// session held no tokens. A later call must not end the observer's wait. A call counts as later if
+// its number is higher; see [net.withLateWatches] for an exception.
 func (m *move) wasEnabled(w Flight) bool {
 	if m.isEnabled(w) {
 		return true

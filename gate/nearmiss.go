@@ -30,10 +30,11 @@ func (j *judgement) nearTo(n *net, name string) (near []Near) {
 	return near
 }
 
-// addNear adds to d the call's near misses (see [Near]) for the names that nets wait for. In a near
-// miss, the call is certain to have the name but its success will not count, or the call contains
-// the first two words of the command (see [part]) but does not run it. If the call's success will
-// count for the name, addNear adds an entry without a reason, which removes an earlier near miss.
+// addNear adds to d the call's near misses (see [Near]) for the names that nets wait for. A call is
+// a near miss if it is certain to have the name but its success will not count. It is also a near
+// miss if it contains the first two words of the command (see [part]) but does not run the command.
+// If the call's success will count for the name, addNear adds an entry without a reason, which
+// removes an earlier near miss.
 func (j *judgement) addNear(d *Delta) {
 	for i := range j.labels {
 		l := &j.labels[i]

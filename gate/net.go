@@ -25,7 +25,7 @@ type net struct {
 
 	net             petri.Net // the net's transitions, in the order of Net.Transitions
 	lasting         [][]petri.Arc
-	progress        []bool // for each transition, whether the net blocks a call rather than fire the transition for a weak name, one that the call's success does not count for; see [Transition.WeakProgress]
+	progress        []bool // for each transition, whether a weak name blocks the call instead of firing the transition; a name is weak if the call's success does not count for it; see [Transition.WeakProgress]
 	structural      []int  // transitions that fire by themselves: without tools and without a clock
 	timed           []int  // timed transitions: those that the clock fires
 	independent     bool   // whether the timed transitions tick independently of each other
@@ -39,7 +39,7 @@ type net struct {
 	spoils          bool       // whether any transition invalidates earlier successes of calls; see [Transition.Spoils]
 	hasEvidence     bool
 	awaits          []string // names of the calls whose success the net waits for
-	spoiledEvidence []string // names of the calls that [Transition.Spoils] can keep from counting, for use in messages; equal to awaits, or nil if no transition has Spoils
+	spoiledEvidence []string // for messages, names of the calls that [Transition.Spoils] can keep from counting: equal to awaits, or nil if no transition has Spoils
 
 	budget *budget // the limited quantity; nil unless the net is a limit from the user's rules
 
@@ -89,10 +89,10 @@ func (n *net) advance(m petri.Marking, flights []Flight) bool {
 	return n.net.Advance(m, n.structural, toolnet.MaxRounds, present)
 }
 
-// candidate returns the index of the first enabled transition among the given ones, or -1 if no
-// transition qualifies or the net is stuck. It skips transitions with Spoils, which fire
-// separately. Unless observed is true, it also skips transitions with Evidence, so that no call can
-// meet its own requirement. If the net has such transitions, observed must be true only if all
+// candidate returns the index of the first enabled transition among the given ones. It returns -1
+// if it finds no such transition or the net is stuck. It skips transitions with Spoils, which fire
+// separately. It also skips transitions with Evidence, so that no call can meet its own
+// requirement, unless observed is true. In a net with Evidence, observed must be false unless all
 // given transitions are observers.
 func (n *net) candidate(transitions []int, data *NetData, observed bool) int {
 	if data.Stuck {

@@ -136,8 +136,8 @@ func (p *Policy) fingerprint(maps []Map) string {
 	return f.Print()
 }
 
-// readParts fills p.parts from the commands in the policy's map statements (see [Map]). It includes
-// the commands with at least three words whose success a net waits for.
+// readParts fills p.parts from the policy's map statements (see [Map]). It uses each command that
+// has at least three words and whose success a net waits for.
 func (p *Policy) readParts() {
 	for _, m := range p.Maps() {
 		command, runs := strings.CutPrefix(m.Source, "runs ")

@@ -7,10 +7,11 @@ import (
 	"github.com/petrigate/petrigate/internal/list"
 )
 
-// question returns an [Ask] with the steps that a person must approve: the given steps, which
-// concern uncertain names, and a step for each chosen transition that requires approval. If g, an
-// approval already given, covers all steps, question returns nil, nil. If g does not cover them,
-// question returns a refusal, because the state has changed since the person was asked.
+// question returns an [Ask] with the steps that a person must approve. These are the given steps,
+// which concern uncertain names, and a step for each chosen transition that requires approval. g is
+// an approval already given, or nil. If g covers all steps, question returns nil, nil. If g does
+// not cover them, question returns a refusal, because the state has changed since the person was
+// asked.
 func (j *judgement) question(g *Grant, doubts []Step) (*Ask, *Refusal) {
 	steps := append(doubts, j.steps()...)
 	if g == nil {

@@ -141,9 +141,9 @@ func (j *judgement) block(b *Block, f *finding) {
 }
 
 // doubted explains a block that is due to a weak name given by a map statement (see [Name] and
-// [Map]): why it is uncertain that the call has the name, or why the call's success would not
-// count. It returns this explanation and a new reason that includes it. If nothing needs
-// explaining, it returns nil and the given reason.
+// [Map]). The Doubt explains why the call might not have the name, or why its success would not
+// count. The returned reason includes this explanation. If nothing needs explaining, doubted
+// returns nil and the given reason.
 func (c *namedCall) doubted(f *finding, l *naming.Label, reason string) (*Doubt, string) {
 	l = f.matched(l)
 	if !l.Weak || l.From != naming.FromMap {
@@ -161,10 +161,9 @@ func (c *namedCall) doubted(f *finding, l *naming.Label, reason string) (*Doubt,
 	return nil, reason
 }
 
-// matched returns the label to show to the caller in place of l, which blocks the call. If l is a
-// pattern that matches only weak names (see [Name]), a concrete name is clearer, so matched returns
-// the first of these names that a map statement gives. Otherwise, or if no such name exists, it
-// returns l.
+// matched returns the label to show to the caller when l blocks the call. Usually, this is l. But
+// if l is a pattern that matches only weak names (see [Name]), a concrete name is clearer. In this
+// case, matched returns the first of these names that a map statement gives, if there is one.
 func (f *finding) matched(l *naming.Label) *naming.Label {
 	if l.Glob == 0 || !l.Weak {
 		return l

@@ -24,10 +24,11 @@ func (j *judgement) shadow(d *Delta, number uint64) (findings, *Refusal) {
 	return w.findings, r
 }
 
-// move adds to d the new state of a net in shadow mode after a call. This combines two states (see
-// [ShadowData]): the actual one, as changed by has, and the enforced one, as changed by had. Unless
-// s is the state for a single key value, move also counts the refusal r if the net contributed to
-// it. The argument c describes how the call changes the states for all key values.
+// move adds to d the new state of a net in shadow mode after a call. The new state combines two
+// states (see [ShadowData]): the actual state, changed by the delta has, and the enforced state,
+// changed by the delta had. Unless s is the state for a single key value, move also counts the
+// refusal r if the net contributed to it. c describes how the call changes the states for all key
+// values.
 func (s *subject) move(d, had, has *Delta, r *Refusal, c baseChange) {
 	key := ""
 	if s.value != nil {
@@ -59,8 +60,8 @@ func (s *subject) move(d, had, has *Delta, r *Refusal, c baseChange) {
 
 // moveEnforced adds to d the changes that the call would make if the nets in shadow mode blocked
 // calls. If these nets would refuse the call, moveEnforced makes no changes and returns the
-// refusal. If they would require approval, it makes the changes as if the call were approved, but
-// returns the refusal for the case that it is not.
+// refusal. If they would require approval, moveEnforced assumes that the call is approved and makes
+// the changes, but still returns a refusal.
 func (j *judgement) moveEnforced(d *Delta, number uint64) *Refusal {
 	j.yield()
 	if r := j.refusal(nil); r != nil {

@@ -72,8 +72,8 @@ func (m *move) fireSpoilers(spoils []choice) {
 	m.data.Watches = nil
 }
 
-// A baseChange describes how a call that changes a net's default state (see [NetData]) also changes
-// the states of all key values.
+// A baseChange describes how a call changes the states for key values when it changes the net's
+// default state; see [NetData].
 type baseChange struct {
 	spoils   []choice  // transitions with [Transition.Spoils] to fire for all key values
 	late     *Flight   // the call, if observers wait for it and calls with higher numbers may have been admitted before it; otherwise nil; see [net.withLateWatches]
@@ -120,9 +120,9 @@ func (n *net) valuesAfter(base, after *NetData, c baseChange) *Values {
 	})
 }
 
-// withLateWatches is for a call that may be admitted after calls with higher numbers. Observers
-// wait for the call in base, the net's default state (see [NetData]). withLateWatches returns the
-// state old, for a single key value, with a record that the observers disabled in this state will
+// withLateWatches is used if observers in base, the net's default state (see [NetData]), wait for a
+// call that may be admitted after calls with higher numbers. It returns the state old, for a single
+// key value, with a record of the observers that are disabled in this state. These observers will
 // not count the call.
 //
 // The record must be made at once. Later, [move.wasEnabled] would assume that calls with higher

@@ -32,7 +32,7 @@ type load struct {
 	UpstreamReqs  float64
 }
 
-// flushTarget is the Target of samples that measure the disk instead of a proxy.
+// flushTarget is the value of Target in samples that measure the disk instead of a proxy.
 const flushTarget = "flush"
 
 // A harness runs the external program that takes the measurements.

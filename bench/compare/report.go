@@ -69,8 +69,9 @@ func (r *report) row(s scenario) []string {
 	}
 }
 
-// memoryGoal formats a table cell with the goal for the target "memory" and whether it was met. For
-// each round, costs contains the cost relative to the target "floor".
+// memoryGoal formats a table cell with the goal for the target "memory" and whether it was met. The
+// argument costs contains the target's cost in each round, as a multiple of the cost of the target
+// "floor".
 func (r *report) memoryGoal(s scenario, costs []float64) string {
 	if s.memory == 0 {
 		return "-"

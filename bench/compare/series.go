@@ -28,8 +28,8 @@ func (r *report) series(s scenario, target string) series {
 	return out
 }
 
-// relativeTo returns the cost of s divided by the cost of reference, for each round that both
-// contain.
+// relativeTo divides the costs in s by the costs in reference. It returns one quotient for each
+// round that both series contain. If the series contain rates, a cost is the inverse of a rate.
 func (s series) relativeTo(reference series) (costs []float64) {
 	for _, round := range slices.Sorted(maps.Keys(s.values)) {
 		other, ok := reference.values[round]

@@ -26,8 +26,8 @@ func findApproval(id string) (ownedItem[operator.ApprovalInfo], error) {
 	return pick("approval", "petrigate approvals ls", id, (*control.Client).Approvals, approvalID)
 }
 
-// chosenApproval returns the approval whose ID starts with the ID in args. Without an ID, it
-// returns the only pending approval; if there are several or none at all, it returns an error.
+// chosenApproval returns the approval selected by args. The argument can be a prefix of the
+// approval's ID. Without an argument, there must be exactly one pending approval.
 func chosenApproval(args []string) (ownedItem[operator.ApprovalInfo], error) {
 	if len(args) > 0 {
 		return findApproval(args[0])

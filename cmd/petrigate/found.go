@@ -21,9 +21,10 @@ import (
 // A configuration found in the working directory may belong to a project that someone else wrote.
 // Until the user trusts it, commands treat it as plain text ([config.Config.TextOnly]).
 
-// actingVerbs returns the commands that may do more than read a configuration, for example start
-// its servers or open its database. A command asks the user to trust the configuration if its
-// function returns true. All other commands treat an untrusted configuration as plain text.
+// actingVerbs returns the commands that can do more than read a configuration, for example start
+// its servers or open its database. Each command has a function. If the function returns true, the
+// command asks the user to trust the configuration. All other commands treat an untrusted
+// configuration as plain text.
 func actingVerbs() map[string]actsFunc {
 	always := func(*cobra.Command, *config.Config) bool { return true }
 	unnamed := func(c *cobra.Command, cfg *config.Config) bool { return c.Flags().NArg() == 0 && daemon.Elsewhere(cfg) }

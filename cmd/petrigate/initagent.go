@@ -60,9 +60,9 @@ func (s stdio) initAgent(c *cobra.Command, name string, tests []string, yes, pip
 }
 
 // offerPipefail makes the plan prefix scripts with "set -o pipefail" if wanted is true or the user
-// agrees. Without the prefix, a pipe after a test command hides failed tests. The user is not asked
-// if yes is true or ask is nil. If wanted is true but the prefix would have no effect,
-// offerPipefail returns an error.
+// agrees. Without the prefix, a test command in a pipe seems to succeed even if tests fail. The
+// user is not asked if yes is true or ask is nil. If wanted is true but the prefix would have no
+// effect, offerPipefail returns an error.
 func offerPipefail(plan *starter.Plan, a starter.Agent, tests []string, wanted, yes bool, ask func(string) (bool, error)) (err error) {
 	switch {
 	case !plan.OffersPipefail():

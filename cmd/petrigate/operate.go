@@ -38,9 +38,9 @@ func proxyFlag(c *cobra.Command) *int {
 	return c.Flags().Int("proxy", 0, "only the proxy with this process `id` (see status)")
 }
 
-// selectProxy returns the client for the proxy with the given process ID or, if pid is 0, the only
-// client. If it cannot select exactly one client, it returns an error. In the error message, trait
-// describes what all these proxies have, such as "a console".
+// selectProxy returns the client for the proxy with the given process ID. If pid is 0, it returns
+// the only client in the list. If it cannot select exactly one client, it returns an error. The
+// error message uses trait, such as "a console", to describe the proxies.
 func selectProxy(clients []*control.Client, pid int, trait string) (*control.Client, error) {
 	var choices []string
 	for _, client := range clients {

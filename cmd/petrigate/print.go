@@ -42,8 +42,9 @@ func printAnswer(w io.Writer, name string, v any) error {
 	return printJSON(w, json.RawMessage(fmt.Sprintf(`{"version":1,%q:%s}`, name, b.Bytes())))
 }
 
-// answering adds the flag --json to c, and makes c print the answer that ask returns. With --json,
-// c prints it with [printAnswer]; otherwise, it calls the function show that ask returned.
+// answering makes c print an answer, and adds the flag --json to c. The function ask returns the
+// answer and a function that prints it as text. With --json, c prints the answer with [printAnswer]
+// instead.
 func answering(c *cobra.Command, s stdio, name string, ask func(args []string) (answer any, show func() error, err error)) *cobra.Command {
 	asJSON := c.Flags().Bool("json", false, "print JSON")
 	c.RunE = func(_ *cobra.Command, args []string) error {
@@ -56,8 +57,8 @@ func answering(c *cobra.Command, s stdio, name string, ask func(args []string) (
 	return c
 }
 
-// printEither prints the answer, either as JSON with [printAnswer] or, if asJSON is false, as text
-// by calling show.
+// printEither prints the answer. If asJSON is true, it prints JSON with [printAnswer]. Otherwise,
+// it calls show, which prints text.
 func printEither(w io.Writer, asJSON bool, name string, answer any, show func() error) error {
 	if asJSON {
 		return printAnswer(w, name, answer)

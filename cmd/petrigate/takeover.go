@@ -115,10 +115,10 @@ func newImport(s stdio) *cobra.Command {
 	return c
 }
 
-// importTarget sets i.Config to the path of the configuration that receives the servers. For an
-// untrusted file found in the working directory, it sets i.TextOnly. For a trusted one, it returns
-// a function that keeps the file trusted; the caller must call it after the import. In all other
-// cases, the function is nil.
+// importTarget sets i.Config to the path of the configuration that receives the servers. If the
+// file was found in the working directory and is not trusted, importTarget sets i.TextOnly. If it
+// was found there and is trusted, importTarget returns a function that keeps it trusted; the caller
+// must call this function after the import. In all other cases, the function is nil.
 func (s stdio) importTarget(c *cobra.Command, i *takeover.Import) (trusted func() error, err error) {
 	r, err := s.configLoader(c)
 	if err != nil {
@@ -222,7 +222,7 @@ func newConnect(s stdio) *cobra.Command {
 }
 
 // fillConnection loads the configuration and returns it. It also sets the fields of n that depend
-// on it: its path, its servers, and the command that starts the proxy.
+// on the configuration: the file's path, the servers, and the command that starts the proxy.
 func (s stdio) fillConnection(c *cobra.Command, n *takeover.Connection) (*config.Config, error) {
 	path, trusts, err := s.configPath(c)
 	if errors.Is(err, config.ErrNotFound) {

@@ -96,8 +96,8 @@ func parsed(schemas map[string]json.RawMessage) map[string][]policy.Schema {
 	return out
 }
 
-// lacks returns a function that finds an argument that a field reads but that the tool's schema
-// does not list. If no schemas are known, lacks returns nil; see [verify.Options.Lacks].
+// lacks returns a function that finds an argument that is read by a field but missing from the
+// tool's schema. If no schemas are known, lacks returns nil; see [verify.Options.Lacks].
 func (p *Policy) lacks() func(tool string, f gate.Field) string {
 	return check.ToolSet{Schemas: p.source.Schemas}.Lacks()
 }

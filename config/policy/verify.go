@@ -56,7 +56,7 @@ const (
 	Lost      Topic = "lost"      // whether a failure can make Tools permanently unavailable
 	Useless   Topic = "redundant" // which of Nets never change a verdict
 	Deadlocks Topic = "deadlock"  // whether Nets can forbid all further calls
-	Causes    Topic = "because"   // whether all of Nets are needed to forbid calls to Tools or, if Tools is empty, to forbid all further calls
+	Causes    Topic = "because"   // whether all of Nets are needed to forbid calls to Tools (if Tools is empty, to forbid all further calls)
 )
 
 // A Group is a set of nets that share calls, directly or through other nets.
@@ -82,7 +82,7 @@ type Proof struct {
 
 	Counterexample []Step // if Result is Refuted, a sequence of steps that violates the claim, usually a shortest one; empty if no single sequence violates it
 	Witness        []Step // steps that lead to the call of a "reachable" claim, if Result is Proved
-	Because        []Net  // nets that cause the result; if it is Refuted, each net is necessary for it, unless this is an open question (topic Causes in Report.Open)
+	Because        []Net  // nets that cause the result; if it is Refuted, every one of them is needed, unless Report.Open contains a question about this with the topic Causes
 	Why            string // explanation, if Result is Unknown
 }
 
@@ -91,7 +91,7 @@ type Name struct {
 	Tool     gate.Tool
 	Callable Callable
 	Shortest []Step // shortest sequence of steps that ends with a call of this name
-	Because  []Net  // if Callable is Never, nets that together forbid all calls with the name; each net is necessary for this, unless that is an open question (topic Causes in Report.Open)
+	Because  []Net  // if Callable is Never, nets that together forbid all calls with the name; every one of them is needed, unless Report.Open contains a question about this with the topic Causes
 	Why      string // explanation, if Callable is Unsure
 }
 
@@ -112,7 +112,7 @@ type Step struct {
 	Args    string        // arguments as JSON, if the step begins a call; empty means {}
 	Result  string        // result, as JSON, that the call must return on success; empty means any
 	Name    string        // name of the call for messages: the last name that the policy gives the call or, without one, Tool
-	Weak    bool          // whether the call can be refused because of Name, although its success does not meet a requirement for Name
+	Weak    bool          // whether Name is weak: it can cause a refusal of the call, but the call's success does not count for it
 	Wait    time.Duration // if positive, the step is not a call but the passage of this amount of time
 	Ends    bool          // whether the step ends the call
 	Outcome gate.Outcome  // outcome, if the step ends the call

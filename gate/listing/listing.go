@@ -18,7 +18,7 @@ type Listing struct {
 	patterns    []naming.Pattern // the patterns that the net lists, in order of first use
 	globs       []globEntry      // the transitions that list each pattern
 	hasUnless   bool
-	hasSpared   bool // whether any entry in an Unless list has Spared set, so that "default: deny" can refuse the calls that the entry exempts
+	hasSpared   bool // whether an Unless list has an entry with Spared set; "default: deny" can refuse the calls that such an entry exempts
 }
 
 // nameEntry holds a net's transitions for a name.

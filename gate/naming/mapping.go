@@ -11,7 +11,7 @@ import (
 type Mapping struct {
 	maps   []toolnet.Map
 	places []place
-	same   [][]int // for each map with a Reader (otherwise nil), the patterns of all maps with the same tool, field, name and Reader; if they cover everything in a string, the name is certain
+	same   [][]int // for each map with a Reader, the patterns of all maps with the same tool, field, name and Reader; the name is certain if these patterns cover the whole string; nil for a map without a Reader
 	byTool map[subject][]int
 	texts  map[subject][]place // for each tool, the argument fields that a map's Reader parses
 	globs  []string            // the patterns that maps use to match tools, without duplicates

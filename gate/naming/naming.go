@@ -130,7 +130,8 @@ func (g *Naming) actions(c *toolnet.Call, tool Label, ls []Label) []Label {
 	return ls
 }
 
-// Needs reports whether l makes the call match a pattern that no label in ls matches.
+// Needs reports whether the call matches a pattern because of l, but not because of any label in
+// ls.
 func (g *Naming) Needs(l *Label, ls []Label) bool {
 	return slices.ContainsFunc(g.globs, func(p Pattern) bool {
 		_, already := p.match(ls)

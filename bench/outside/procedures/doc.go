@@ -4,9 +4,10 @@
 //	go run ./bench/outside/procedures -tasks bank_tasks.json -rules bank.rules run1.json run2.json
 //
 // It reads the task files of SOPBench (arXiv 2503.08669), which are not part of this repository.
-// Each task in such a file has a directed graph. The graph shows the functions that must be called
-// before another function, connected by AND and OR nodes, and the parameters that must have equal
-// values. The output is one rules file per domain, with rules such as:
+// Each task in such a file has a directed graph. An edge leads from a function to a function that
+// must be called before it. AND and OR nodes combine several such functions. The graph also shows
+// which parameters must have equal values. The output is one rules file per domain, with rules such
+// as:
 //
 //	require login_user before transfer_funds once with same username
 //	require get_score or get_account before get_loan once with same username

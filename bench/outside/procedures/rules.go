@@ -64,9 +64,9 @@ func (d domain) rules() (text string, loose int, err error) {
 }
 
 // rule formats a clause as a rule: before a call to p.Function, a call to one of the clause's
-// functions must succeed. The rule compares only those parameters that the procedure compares for
-// every function in the clause. The result loose reports whether this leaves out a parameter, so
-// that the rule is weaker than the procedure.
+// functions must succeed. The rule compares a parameter only if the procedure compares it for every
+// function in the clause. If this leaves out a parameter, the rule is weaker than the procedure,
+// and loose is true.
 func (p *procedure) rule(clause []*tree) (text string, loose bool) {
 	var names []string
 	var common []string // parameters shared by all functions so far, in rule syntax

@@ -41,10 +41,10 @@ func Limit(n *toolnet.Net, spend int) string {
 	}{tools, n.Scope, fieldIdentities(n.KeyOf(t)), of, t.Deferred, n.Row})
 }
 
-// Family returns a fingerprint of a limit that does not depend on its maximum. The limit's tokens
-// are in the given place; for a limit on a sum, place is empty. The refund period per token depends
-// on the maximum, so the fingerprint instead covers the period that restores all tokens, rounded
-// down to a named period such as an hour.
+// Family returns a fingerprint of a limit that does not depend on its maximum. The given place
+// holds the limit's tokens; for a limit on a sum, place is empty. The period for refunding one
+// token depends on the maximum. Instead, the fingerprint covers the period for refunding all
+// tokens, rounded down to a named period such as an hour.
 func Family(n *toolnet.Net, place string) string {
 	c := n.Clone()
 	number := c.Initial[place]

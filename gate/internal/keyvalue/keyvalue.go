@@ -330,7 +330,7 @@ func isPlain(s string) bool {
 // A Union holds a call's values for several keys of a net. Each key is represented by a bit.
 type Union struct {
 	Values []Value
-	Keys   uint64 // bit set of the keys added so far; if a [Value] belongs to all of them, its own Keys can be 0, as a shorthand
+	Keys   uint64 // bit set of the keys added so far; as a shorthand, a [Value] that belongs to all of them can have Keys 0
 }
 
 // Add adds the values that the call has for the given key.
