@@ -28,9 +28,8 @@ func adoptOptions(a admission.Adoption) gate.AdoptOptions {
 	return gate.AdoptOptions{Active: a.Active, Reset: a.Reset, Time: a.Time}
 }
 
-// filterScope removes from the list the nets that do not have the given scope, and returns the
-// rest. A net's scope is its scope in the new policy, or its scope in the old policy if the new one
-// has no net with that name.
+// filterScope returns the nets in the list that have the given scope. The scope comes from the new
+// policy or, if the net was removed, from the old one. filterScope reuses the memory of the list.
 func filterScope(kept []gate.Kept, from, to *gate.State, scope gate.Scope) []gate.Kept {
 	scopes := map[string]gate.Scope{}
 	for _, s := range []*gate.State{from, to} {

@@ -31,9 +31,9 @@ func (c *Clock) observe(op *backend.Op) {
 }
 
 // maxReportAge limits how long [Clock.Behind] reports an error after the database has rejected an
-// op. The database accepts earlier times once another process has used the kill switch, and this
-// process finds out only by committing another op. Without the limit, a load balancer might never
-// send calls to this process again.
+// op. When another process uses the kill switch, the database accepts earlier times again, but this
+// process does not learn this until it commits another op. Without the limit, a load balancer might
+// never send calls to this process again.
 const maxReportAge = time.Minute
 
 // Behind returns the error that the database would return for a decision at the given time. It

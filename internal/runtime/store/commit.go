@@ -249,8 +249,8 @@ func (c *committer) newQueued(k admission.Key) *queuedStep {
 	return &queuedStep{committer: c, session: k, done: make(chan struct{}), op: backend.Op{Session: k.Session, Time: c.now()}}
 }
 
-// enqueue appends s to the queue. In each row that s writes or checks, it stores s as the last
-// step, so that readers of the row can wait until s is committed.
+// enqueue appends s to the queue. It also makes s the last step of each row that s writes or
+// checks. Goroutines that read the row can then wait until s is committed.
 func (c *committer) enqueue(s *queuedStep) *queuedStep {
 	for i := range s.op.Writes {
 		s.rows[i].last = s

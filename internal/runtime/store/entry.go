@@ -73,10 +73,10 @@ func (e *entry) sessionInfo() admission.SessionInfo {
 	return e.info
 }
 
-// likelyStale reports whether another process has probably changed the session since its last step
-// in this process. This is likely if the session moves between processes and has no in-flight call
-// in this process. Rereading the session costs less than a decision that the database rejects. The
-// caller must hold the session lock.
+// likelyStale reports whether another process has probably changed the session since this process
+// last used it. This is likely if the session moves between processes and none of its calls in this
+// process is in flight. Reading the session again costs less than a decision that the database
+// rejects. The caller must hold the session lock.
 func (e *entry) likelyStale() bool {
 	return e.roams && !e.row.pending() && len(e.state.Calls) == 0 && len(e.state.Asks) == 0
 }
@@ -115,15 +115,15 @@ func (e *entry) appendRows(rows []*row) []*row {
 	return rows
 }
 
-// randomOwner returns a random owner number. The number identifies a session's calls in flight in
-// nets that several sessions share; see [gate.State.Owners].
+// randomOwner returns a random number that identifies a session as an owner. Nets that several
+// sessions share use it to tell apart the sessions' calls in flight; see [gate.State.Owners].
 func randomOwner() uint64 { return rand.Uint64N(1<<63-1) + 1 }
 
 // savedState holds the values that a delta replaces in a state, so that the step can be undone
 // exactly.
 type savedState struct {
 	inverse  gate.Delta
-	replaced *gate.OpenCall // previous version of an open call that the delta replaces; set only if the delta also closes a call, because the field inverse can restore only one call
+	replaced *gate.OpenCall // the old version of an open call that the delta replaces; set only if the delta also closes a call, because inverse has room for only one call
 	spent    []uint64
 	last     uint64
 	tools    []gate.Call

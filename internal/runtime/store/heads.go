@@ -9,9 +9,9 @@ import (
 	"github.com/petrigate/petrigate/internal/runtime/store/backend"
 )
 
-// maxHeads is the maximum number of other processes' chains that a process lists when it records
-// its start. It lists the chains with the newest records; the start records of earlier processes
-// list the older chains.
+// maxHeads is the maximum number of chains listed in a process's start record. Of the other
+// processes' chains, a start record lists those with the newest records. Older chains are listed in
+// the start records of earlier processes.
 const maxHeads = 100
 
 // Heads returns the last records of the other processes' chains, newest first. This process lists

@@ -36,7 +36,7 @@ func (d *Durable) LostCalls(ctx context.Context) ([]LostCall, error) {
 	return lost, err
 }
 
-// eachOpen calls f for each session with open calls in the database. It reads no records.
+// eachOpen calls f for each session in the database that has open calls. It reads no records.
 func eachOpen(ctx context.Context, b backend.Backend, f func(session string, calls []statecode.OpenCall)) error {
 	for p, err := range b.List(ctx, backend.Session, statecode.OpenCalls) {
 		if err != nil {

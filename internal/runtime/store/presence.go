@@ -16,8 +16,8 @@ import (
 // processScope is the scope of each [backend.Part] that stores a process's heartbeat.
 const processScope backend.Scope = "process"
 
-// A process writes its heartbeat every beatInterval. It counts as ended if its heartbeat does not
-// change for beatTimeout.
+// A process writes its heartbeat every beatInterval. If the heartbeat does not change for
+// beatTimeout, the process is considered ended.
 const (
 	beatInterval = 10 * time.Second
 	beatTimeout  = time.Minute
@@ -51,10 +51,10 @@ type heartbeat struct {
 	Names bool  `json:"names"`
 }
 
-// hasEnded reports whether the process has ended, judging by the heartbeats last read by
-// [presence.endedProcesses]. If the name is empty, hasEnded reports whether all processes of older
-// petrigate versions have ended, because these versions do not store the process's name with a
-// call.
+// hasEnded reports whether the named process has ended, according to the heartbeats that
+// [presence.endedProcesses] last read. Older versions of petrigate do not store the name of the
+// process with a call. For an empty name, hasEnded therefore reports whether all processes of older
+// versions have ended.
 func (p *presence) hasEnded(process string) bool {
 	p.mu.Lock()
 	defer p.mu.Unlock()

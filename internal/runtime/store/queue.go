@@ -123,8 +123,8 @@ func (s *queuedStep) dropReason() error {
 	return nil
 }
 
-// fail drops the rows that an uncommitted step wrote or checked, so that they are read again, and
-// ends the step. The arguments are the reason for dropping the rows and the result of the step.
+// fail ends a step that was not committed. It drops the rows that the step wrote or checked, for
+// the given reason, so that they are read again. The step's Wait returns the given result.
 func (s *queuedStep) fail(why, result error) {
 	for _, r := range s.rows[:len(s.op.Writes)] {
 		r.drop(why)
@@ -200,7 +200,7 @@ type groupCommit struct {
 const (
 	fastCommit        = 500 * time.Microsecond // the next commit waits only if the last one took at least this long
 	maxGather         = 2 * time.Millisecond   // longest time that a commit waits
-	contentionCommits = 8                      // number of commits during which contention is expected after a commit with stale steps
+	contentionCommits = 8                      // after a commit with stale steps, more stale steps are expected during this number of commits
 )
 
 // gather delays a commit so that the callers of the last commit can queue their next steps. It
@@ -237,11 +237,11 @@ func (q *queue) setTarget(n int) bool {
 	return true
 }
 
-// noteCommit records the result of a commit, and predicts the number of steps in the next one: the
-// steps in the queue, plus a new step from each caller of this commit. If the commit contained
-// stale steps, only the callers of stale and lost steps (see [splitDropped]) are expected to add
-// new ones. noteCommit must be called before the steps end; otherwise, new steps could be counted
-// twice.
+// noteCommit records the result of a commit and predicts the number of steps in the next commit.
+// Usually this is the number of steps in the queue plus one new step for each caller of this
+// commit. If the commit contained stale steps, only callers whose steps were stale or lost (see
+// [splitDropped]) are expected to add a step. noteCommit must be called before the steps end,
+// because otherwise it could count new steps twice.
 func (q *queue) noteCommit(ops []*backend.Op, lost int, took time.Duration) {
 	stale := 0
 	for _, op := range ops {

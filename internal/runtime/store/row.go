@@ -21,9 +21,9 @@ type row struct {
 	size    int         // size in bytes of the data in the last write
 	last    *queuedStep // last staged step, or nil
 	dirty   map[valueID]struct{}
-	removed []string // names of the rows to remove in the next write, each with a net's state for one value of the net's key; see row.encodeValues
+	removed []string // names of the value rows that the next write must remove; each value row stores a net's state for one value of the net's key (see row.encodeValues)
 
-	sinceFull int              // number of change-only writes since the whole part was last read or written, plus 1; 0 if the next write must contain the whole part
+	sinceFull int              // 0 if the next write must contain the whole part; otherwise 1 plus the number of change-only writes since the whole part was last read or written
 	change    statecode.Change // changes since the last write
 
 	durable atomic.Int64          // version after the steps that are already committed

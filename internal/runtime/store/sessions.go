@@ -71,8 +71,8 @@ func (d *Durable) Find(ctx context.Context, session string) (admission.SessionIn
 	return d.findStored(ctx, session)
 }
 
-// currentInfo returns the description of a cached session. It checks the session against the
-// database, because another process may have ended it.
+// currentInfo returns the description of a cached session. Another process may have ended the
+// session, so currentInfo checks that the cached session is up to date.
 func (d *Durable) currentInfo(ctx context.Context, k admission.Key) (info admission.SessionInfo, err error) {
 	err = d.inspectCurrent(ctx, k, func(e *entry) {
 		info = e.info

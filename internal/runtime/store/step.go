@@ -51,9 +51,10 @@ func (m *Memory) Stage(_ context.Context, k admission.Key, f func(*gate.State) (
 	return s, nil
 }
 
-// stage applies a change to a session. If records is true, stage also queues the change's records,
-// and s waits until they have been written. Otherwise, s is nil. If the session has then ended and
-// has no calls left, over is the session, and the caller must remove it.
+// stage applies a change to a session. If records is true, stage also queues the records of the
+// change and returns a step that waits until they are written. If the session has ended and the
+// change leaves it without open calls, stage also returns the session, and the caller must remove
+// it.
 func (m *Memory) stage(k admission.Key, f func(*gate.State) (admission.Change, error), records bool) (s *step, over *entry, err error) {
 	e := m.entry(k)
 	if e == nil {

@@ -19,7 +19,7 @@ import (
 // again when it commits an admission. A stop that cannot be written to the database applies only to
 // this process until a later attempt succeeds.
 type Stops struct {
-	recorder *audit.Recorder // records each use of the kill switch; nil if the database records the uses
+	recorder *audit.Recorder // records each use of the kill switch; nil if the database does so
 	database backend.Backend // nil if the kill switch uses no database
 
 	useMu sync.Mutex // serializes uses of the kill switch and writes of local stops

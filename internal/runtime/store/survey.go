@@ -17,7 +17,7 @@ import (
 const (
 	maxRecords = 50_000 // maximum number of records that the event covers
 	maxWhole   = 500    // maximum number of chains (one per process) that the event removes completely
-	maxPartial = 500    // maximum number of chains that the event removes in part; a chain already shortened by an earlier event is included even beyond this limit
+	maxPartial = 500    // maximum number of chains that the event shortens; chains that an earlier event has shortened are always included
 )
 
 // startSlack allows for differences between the clocks of processes. The start record of a process
@@ -62,7 +62,7 @@ type survey struct {
 	chains      map[string]*oldChain
 	order       []*oldChain // chains in the order of discovery
 	total       uint64
-	oldestStart time.Time // lower bound for the times of the kept start records (see noteKeptStart); zero if all start records read so far can be removed
+	oldestStart time.Time // no kept start record is older than this time (see noteKeptStart); zero if all start records read so far can be removed
 }
 
 // plan returns the next removal event, or nil if nothing can be removed.
@@ -152,8 +152,8 @@ func (s *survey) scan(ctx context.Context, of *Retention) error {
 	return nil
 }
 
-// noteKeptStart records that start records from the given time on may be kept. The earliest such
-// time is stored in s.oldestStart.
+// noteKeptStart notes that start records from the given time on might be kept. s.oldestStart is the
+// earliest such time.
 func (s *survey) noteKeptStart(at time.Time) {
 	if s.oldestStart.IsZero() || at.Before(s.oldestStart) {
 		s.oldestStart = at

@@ -44,9 +44,9 @@ func (a *archive) seal(folded uint64) error {
 	return nil
 }
 
-// segmentEnd returns the number of the last step of a renamed segment, given the numbers of the
-// renamed segments after it. If the next segment does not have its final name yet, because a
-// rotation has not been completed, segmentEnd returns math.MaxUint64.
+// segmentEnd returns the number of the last step in a renamed segment. The argument lists the
+// numbers of the renamed segments after it. If a rotation was not completed, the next segment does
+// not have its final name yet. segmentEnd then returns math.MaxUint64.
 func (a *archive) segmentEnd(later []uint64) (uint64, error) {
 	if len(later) > 0 {
 		return later[0], nil

@@ -39,8 +39,8 @@ func (b *Backend) Damage(context.Context) (file, what string, err error) {
 	return file, what, err
 }
 
-// inspection is the state of a check of the log, which begins with the first segment that is not
-// sealed.
+// inspection holds the state of a check of the log. The check begins with the first segment that is
+// not sealed.
 type inspection struct {
 	directory
 	reading sqlite.Reading

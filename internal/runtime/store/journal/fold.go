@@ -56,9 +56,9 @@ func (b *Backend) fold() error {
 	return err
 }
 
-// retryFold folds the log again if the last attempt failed. If it returns an error, the caller must
-// refuse calls. It returns nil if the last or the new attempt failed because another program had
-// locked the database. The caller must hold the process lock.
+// retryFold folds the log again if the last attempt failed. If retryFold returns an error, the
+// caller must refuse calls. An attempt that failed because another program had locked the database
+// does not count as an error. The caller must hold the process lock.
 func (b *Backend) retryFold() error {
 	b.lockImage()
 	failed := b.lastFoldErr

@@ -21,7 +21,7 @@ type image struct {
 	parts    map[backend.PartID]*part
 	versions map[backend.PartID]int64 // cached versions of parts of the state that have not changed since the checkpoint
 	stops    map[string]backend.Stop  // all stops in force
-	switched map[string]uint64        // number of the last step since the checkpoint that used the kill switch, keyed by the session it applies to, or by the empty string for all sessions
+	switched map[string]uint64        // for each session, the number of the last step since the checkpoint that used the kill switch; the empty key stands for all sessions
 	used     map[string]use           // approvals used by steps since the checkpoint
 	heads    map[string]head          // last record of each chain that has grown since the checkpoint, keyed by writer
 	clock    sqlite.Clock
@@ -161,8 +161,8 @@ func (p *part) snapshot(id backend.PartID) sqlite.Change {
 		Part: backend.Part{ID: id, Version: p.version, Data: p.data, Values: maps.Clone(p.values), Changed: p.changed}}
 }
 
-// dropFolded removes the changes up to the given step, because the checkpoint now contains them.
-// The number of bytes in the removed steps' lines is n.
+// dropFolded removes the changes of all steps up to the given one, because the checkpoint now
+// contains them. n is the total size of their lines in bytes.
 func (i *image) dropFolded(step uint64, n int64) {
 	if step <= i.folded {
 		return

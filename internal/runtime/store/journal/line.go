@@ -166,10 +166,10 @@ func appendMove(b []byte, m *move) ([]byte, error) {
 // maxDepth bounds the nesting depth of a state in a line.
 const maxDepth = rawjson.MaxDepth - 8
 
-// appendData appends JSON data to a line. If the data could break the line's format, for example
-// with a line break, appendData appends it as a JSON string instead. If ours is true, the data must
-// be the state of nets, which is appended unchecked because it has neither line breaks nor deep
-// nesting.
+// appendData appends JSON data to a line. Data that could break the format of the line, for example
+// because it contains a line break, is appended as a JSON string instead. If ours is true,
+// appendData does not check the data, which must then be the state of nets. Such a state has
+// neither line breaks nor deep nesting.
 func appendData(b, data []byte, ours bool) ([]byte, error) {
 	if ours || bytes.IndexByte(data, '\n') < 0 && data[0] != '"' && rawjson.Check(data, maxDepth) == nil {
 		return append(b, data...), nil

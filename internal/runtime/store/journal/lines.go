@@ -9,9 +9,9 @@ import (
 	"github.com/petrigate/petrigate/internal/runtime/store/backend"
 )
 
-// eachRecord passes every committed record in a section of a segment to the callback, until the
-// callback returns false. If the segment still has its step lines, steps must be true: the records
-// after the last step line are then skipped, because their step is not committed.
+// eachRecord calls the function for each committed record in a section of a segment, until the
+// function returns false. steps must be true if the segment contains step lines. The records after
+// the last step line are then skipped, because their step is not committed.
 func eachRecord(r io.Reader, steps bool, each func(*backend.Record) (bool, error)) error {
 	err := eachLine(r, steps, func(line []byte) error {
 		r, err := readRecord(line)

@@ -39,11 +39,11 @@ type directory struct {
 	owner    string // writer's name, used in the names of temporary files
 }
 
-// log is the current segment, where steps are appended.
+// log is the current segment. Steps are appended to it.
 //
-// If the steps of a log are flushed, padding follows the last step: spaces that are already on
-// disk, for later steps to overwrite. Flushing overwritten blocks takes about half as long as
-// flushing a file that has grown.
+// If the steps are flushed, the last step is followed by padding: spaces that are already on disk.
+// Later steps overwrite the padding, because flushing overwritten blocks takes about half as long
+// as flushing a file that has grown.
 type log struct {
 	directory
 	file     file
@@ -207,8 +207,8 @@ func endsInPadding(data []byte) bool {
 	return len(lines) < len(data) && (len(lines) == 0 || lines[len(lines)-1] == '\n')
 }
 
-// endsAt reports whether the given step ends at the given offset of f, a segment with the given
-// header.
+// endsAt reports whether the step that at describes ends at its offset in the segment f. header is
+// the header of f.
 func endsAt(f file, header *position, at *position) (bool, error) {
 	if at.offset == 0 || at.offset == header.offset {
 		return header.step == at.step && header.hash == at.hash, nil
@@ -257,9 +257,9 @@ func (l *log) isEnd(at *position) bool {
 	return err == nil && len(trimPadding(lines)) == 0
 }
 
-// append appends the lines of one or more steps to the log. Each element of ends is the offset in
-// the lines where a step ends. The result is the number of appended bytes; after an error, it
-// counts only the steps that are completely in the file.
+// append appends the lines of one or more steps to the log. The slice ends contains the offset of
+// the end of each step in the lines. append returns the number of bytes that it has appended. After
+// an error, only steps that are completely in the file count.
 func (l *log) append(lines []byte, ends []int) (n int, err error) {
 	n, err = l.file.WriteAt(lines, l.end)
 	if err == nil {
@@ -345,9 +345,9 @@ func (l *directory) remedy() string {
 	return fmt.Sprintf("restore the newer copy or, to continue from the checkpoint, stop all petrigate processes that use it and remove %q and %q", l.name(), l.path+endSuffix)
 }
 
-// finishRotation completes a rotation that a process began before it was killed: it makes the next
-// segment the current one. It does nothing if this process has not yet read the log up to the
-// beginning of that segment. The argument is the end of the last step read.
+// finishRotation completes a rotation that was interrupted because a process was killed: it makes
+// the next segment the current one. It does so only if this process has read the log up to the
+// beginning of the next segment. The argument is the position after the last step that was read.
 func (l *directory) finishRotation(at *position) error {
 	f, header, err := l.openSegment(l.path+nextSuffix, os.O_RDONLY)
 	if err != nil {

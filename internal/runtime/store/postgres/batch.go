@@ -21,7 +21,7 @@ type batch struct {
 	names     [][]byte
 	inserts   []int32 // indexes of the parts of the state that may need to be inserted, counting from 1
 	positions map[backend.PartID]int32
-	ends      []int32 // end of each run of adjacent parts that are all only read or all written: the index of its last part, counting from 1
+	ends      []int32 // the parts are divided into runs of adjacent parts that are all only read or all written; for each run, the index of its last part, counting from 1
 	shared    []bool  // whether the parts of each run are only read
 
 	sessions, uses [][]byte
@@ -207,10 +207,9 @@ type answer struct {
 	newest *time.Time // time of the newest record; set only if an op has an earlier time
 }
 
-// applyAnswer sets the Err of each op that was sent. It also records that the versions of the parts
-// that committed ops read or wrote can be trusted until the server crashes; see [freshParts]. The
-// mark, which changes when the server recovers from a crash, is the one that was current when the
-// database answered.
+// applyAnswer sets the field Err of each op that was sent. It also marks the parts that committed
+// ops have read or written as fresh; see [freshParts]. mark is the database's mark at the time of
+// the answer. It changes when the server recovers from a crash.
 func (b *batch) applyAnswer(a answer, mark string, f *freshParts) error {
 	if len(a.codes) != len(b.ops) {
 		return fmt.Errorf("petrigate_commit answered for %d of %d ops", len(a.codes), len(b.ops))

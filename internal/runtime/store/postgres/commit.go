@@ -72,7 +72,7 @@ func (d *DB) commit(ctx context.Context, doing string, ops []*backend.Op, change
 	case diskFull(err):
 		d.space.noteFull(backend.LargestSize(ops))
 	case errors.As(err, &u):
-		d.health.set(d.wrap(doing, u.cause)) // later operations fail with this error without being sent, so it must not state that their outcome is unknown
+		d.health.set(d.wrap(doing, u.cause)) // later operations that are not sent fail with the same error, so its text must not say that the outcome is unknown
 	default:
 		d.health.set(d.wrap(doing, err))
 	}

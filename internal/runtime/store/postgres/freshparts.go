@@ -19,9 +19,8 @@ type freshParts struct {
 	parts map[backend.PartID]bool // parts read or written since the server's last crash; nil means all parts, because no crash was detected
 }
 
-// setMark sets the mark, which identifies the period since the server's last crash. If the mark
-// differs from the previous one, the server has crashed in the meantime, and no part of the state
-// is fresh.
+// setMark sets the mark of the period since the server's last crash. If the mark has changed, the
+// server has crashed, and no part of the state is fresh any more.
 func (f *freshParts) setMark(mark string) {
 	f.mu.Lock()
 	defer f.mu.Unlock()
@@ -31,8 +30,8 @@ func (f *freshParts) setMark(mark string) {
 	f.mark = mark
 }
 
-// add marks parts of the state as fresh. The parts must have been read or written while the given
-// mark was current. If another mark is current now, add does nothing and returns false.
+// add marks parts of the state as fresh, if the mark that was current when they were read or
+// written is still current. Otherwise, it does nothing and returns false.
 func (f *freshParts) add(mark string, ids ...backend.PartID) bool {
 	f.mu.Lock()
 	defer f.mu.Unlock()

@@ -84,10 +84,10 @@ type uncertainError struct{ cause error }
 func (u *uncertainError) Error() string   { return fmt.Sprintf("%v: %v", backend.ErrUncertain, u.cause) }
 func (u *uncertainError) Unwrap() []error { return []error{backend.ErrUncertain, u.cause} }
 
-// attempt makes one attempt to commit ops. *open is the batch whose outcome is unknown because an
-// earlier attempt received no answer, or nil. attempt first asks the database for this outcome, and
-// does not send the ops again if the batch was committed. If the new attempt receives no answer,
-// attempt stores its batch in *open.
+// attempt tries once to commit ops. If an earlier attempt received no answer, its outcome is
+// unknown, and *open is its batch; otherwise, *open is nil. attempt first asks the database for
+// this outcome, and does not send the ops again if they were committed. If the new attempt receives
+// no answer, attempt stores the new batch in *open.
 func (w *writer) attempt(ctx context.Context, open **batch, ops []*backend.Op, change func(*batch)) error {
 	if w.mustResume.Load() {
 		committed, codes, err := w.resume(ctx)

@@ -90,9 +90,9 @@ func (c *connection) attach() error {
 	return err
 }
 
-// connect opens a connection. If the file is missing, connect creates it, or returns [errRemoved]
-// if this process has used the file before. The caller sets same if the file at the database's path
-// is the one that was last checked.
+// connect opens a connection. If the file does not exist, connect creates it. If this process has
+// used the file before, connect returns [errRemoved] instead. same means that the file at the
+// database's path is the one that was last checked.
 func (c *connection) connect(same bool) error {
 	if err := c.create(); err != nil {
 		return err
@@ -273,17 +273,17 @@ var explanations = map[int]string{
 	lib.SQLITE_IOERR:    "its disk is full or fails",
 }
 
-// checkState checks the database file and returns its state. It is called before a new connection
-// is opened, and when the file has changed, usually because of an SQLite checkpoint.
+// checkState checks the database file and returns its state. It is called before a connection is
+// opened, and after the file has changed, usually because of an SQLite checkpoint.
 //
-// If same is true, the file is the one that was last checked. Then checkState refuses it only if
-// its content is older than at the last check. If the file cannot be read at the moment, checkState
+// If same is true, the file is the one that was last checked. In this case, checkState only checks
+// that its content is not older than before. If the file cannot be read at the moment, checkState
 // returns the last known state.
 //
-// If the file has replaced another one, checkState refuses it if the write-ahead log next to it
-// belongs to the old file and the two files differ, because SQLite would apply the log to the wrong
-// file or remove it. In the first check by a process, checkState refuses only an empty file with a
-// nonempty log.
+// Otherwise, the file may have replaced another one. The write-ahead log next to it may still
+// belong to the old file. If it does and the files differ, checkState returns an error, because
+// SQLite would apply the log to the wrong file or remove it. When a process checks the file for the
+// first time, checkState rejects only an empty file with a nonempty log.
 func (c *connection) checkState(info fs.FileInfo, same bool) (fileState, error) {
 	i, err := readFileState(c.dialer, c.path)
 	if same {

@@ -15,8 +15,9 @@ type Place struct {
 	Offset  int64    // offset of the step's end in the segment
 }
 
-// insertPlace writes the first place of a new or newly converted database. The place comes after
-// the given number of segments, which contain the records of the older schema.
+// insertPlace writes the first place of a database that is new or has just been converted. If the
+// database had an older schema, its records are in the given number of segments, and the place is
+// after them.
 func insertPlace(l *link, segments int) error {
 	return l.exec("INSERT INTO place (one, id, step, hash, segment, offset) VALUES (1, ?, ?, zeroblob(32), ?, 0)",
 		strings.ToLower(rand.Text()), int64(segments), int64(segments))

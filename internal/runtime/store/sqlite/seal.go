@@ -12,8 +12,8 @@ func (c *Checkpoint) Seal(sealed []Segment, removed []uint64) error {
 	})
 }
 
-// Remove marks a chain's records up to the given number as removed. The caller sets whole if the
-// chain has no later records; [Reading.Heads] then no longer returns the chain.
+// Remove marks the records of a chain up to the given number as removed. If whole is true, the
+// chain has no later records, and [Reading.Heads] no longer returns it.
 func (c *Checkpoint) Remove(writer string, through uint64, whole bool) error {
 	return c.write("removing old records", func(l *link) error {
 		err := l.exec("INSERT INTO removed (writer, through) VALUES (?, ?) ON CONFLICT DO UPDATE SET through = max(through, excluded.through)", writer, int64(through))

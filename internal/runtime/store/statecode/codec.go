@@ -36,9 +36,9 @@ func New(p *gate.Policy, active []string) *Codec {
 	return c
 }
 
-// Reset sets the nets to reset after a change of policy. If the codec decodes a part of a state
-// that was written under another policy or with other active nets, these nets start in their
-// initial states. Reset must be called before the codec is used.
+// Reset sets the nets that lose their states in a change of policy. Such a net starts in its
+// initial state if the codec decodes a part that was written under another policy or with other
+// active nets. Reset must be called before the codec is used.
 func (c *Codec) Reset(nets []string) { c.reset = nets }
 
 // Policy returns the policy that the states belong to.

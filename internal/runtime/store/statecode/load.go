@@ -18,9 +18,9 @@ type Loaded struct {
 	Processes map[uint64]string
 
 	// The following fields are set if the part was written under another policy or with other
-	// active nets. Kept reports for each net in the part whether its state was kept. StaleRows
-	// lists the names of the value rows (see [Codec.RowName]) to remove. RewriteValues reports
-	// whether the remaining value rows must be written again.
+	// active nets. Kept tells for each net in the part whether it has kept its state. StaleRows
+	// lists the value rows to remove (see [Codec.RowName]). RewriteValues is true if the other
+	// value rows must be written again.
 	Kept          []gate.Kept
 	StaleRows     []string
 	RewriteValues bool
@@ -95,9 +95,9 @@ func (c *Codec) adopt(l *Loaded, scope gate.Scope, values map[string][]byte) {
 	slices.Sort(l.StaleRows)
 }
 
-// oldCodec returns a codec that can decode a part of a state that was written under another policy.
-// It contains the nets in the part, and the nets of c that belong to other parts. A placeholder
-// stands for each net in the part that cannot be reconstructed from c.
+// oldCodec returns a codec for a part of a state that was written under another policy. The codec
+// has the nets in the part, and those nets of c that belong to other parts. A net in the part that
+// cannot be reconstructed from c is replaced by a placeholder.
 func (c *Codec) oldCodec(of string, scope gate.Scope, data []byte) (*Codec, error) {
 	if err := rawjson.Check(data, maxDepth); err != nil {
 		return nil, fmt.Errorf("%s: invalid JSON: %w", of, err)

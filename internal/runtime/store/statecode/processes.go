@@ -11,7 +11,7 @@ import (
 // Processes contains, for each open call of a session, the process that admitted it.
 type Processes struct {
 	Own    string            // process that admitted all calls except those in Others
-	Others map[uint64]string // processes that admitted the other calls, keyed by call number; empty if unknown
+	Others map[uint64]string // for each call that Own did not admit, the process that admitted it, keyed by call number; empty if unknown
 }
 
 // processFor returns the value to store for the process that admitted a call. The value is the name

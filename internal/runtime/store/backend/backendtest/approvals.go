@@ -160,7 +160,7 @@ func testClock(t *testing.T, open func() backend.Backend) {
 	if err := a.SetStop(t.Context(), backend.Stop{Time: start}, false, event(1)); err != nil {
 		t.Fatal(err)
 	}
-	commit(t, b, nil, at(true, time.Second)) // permitted, because the use of the kill switch makes the database ignore the times of earlier records
+	commit(t, b, nil, at(true, time.Second)) // permitted: since the kill switch was used, the database ignores the times of earlier records
 	commit(t, open(), nil, at(true, 2*time.Second))
 	commit(t, b, nil, at(false, -time.Hour))
 	commit(t, b, backend.ErrClock, at(true, -time.Hour))

@@ -121,8 +121,8 @@ func (p *Proxy) accept() {
 	}
 }
 
-// applies reports whether one of the given modes is in effect. If so, and if the mode applies only
-// once, applies resets it.
+// applies reports whether the proxy is in one of the given modes. If that mode is for a single use,
+// applies resets it to Pass.
 func (p *Proxy) applies(modes ...Mode) bool {
 	p.mu.Lock()
 	defer p.mu.Unlock()
@@ -171,9 +171,9 @@ func (p *Proxy) forwardRequests(client, server net.Conn) {
 	}
 }
 
-// pass forwards data to one end of a connection. It returns false if the connection must be closed:
-// if the write fails, or if the proxy is in mode Refuse or in the mode given by cut. In mode Hold,
-// pass drops the data and returns true.
+// pass forwards data to one end of a connection. It returns false if the caller must close the
+// connection. This is the case if the write fails, or if the proxy's mode is Refuse or cut. In mode
+// Hold, pass discards the data and returns true.
 func (p *Proxy) pass(to net.Conn, data []byte, cut Mode) bool {
 	switch {
 	case p.applies(cut, Refuse):
