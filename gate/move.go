@@ -63,12 +63,12 @@ func (m *move) fireStructural() bool {
 }
 
 // setBaseWatches stores in m the observers that wait for calls in the default state; see [NetData].
-// isBase reports whether m changes the default state rather than the state for a key value.
+// isBase is true if m changes the default state, and false if it changes the state for a key value.
 //
-// It also updates the list of observers that must not fire in the state that m changes, even if
-// their calls succeed; see [Extras]. It removes those that no longer wait, and adds those that are
-// disabled (see [move.wasEnabled]). While a call in flight prevents other calls from meeting
-// requirements, it adds all observers.
+// setBaseWatches also updates the list of lapsed observers, which must not fire in the state that m
+// changes even if their calls succeed; see [Extras]. It removes observers that no longer wait, and
+// adds disabled ones (see [move.wasEnabled]). While a call in flight prevents other calls from
+// meeting requirements, it adds all observers.
 func (m *move) setBaseWatches(watches []Flight, isBase bool) {
 	m.baseWatches, m.isBase = watches, isBase
 	if len(m.data.Lapsed()) > 0 {
@@ -77,9 +77,10 @@ func (m *move) setBaseWatches(watches []Flight, isBase bool) {
 	m.lapseUnless(m.wasEnabled)
 }
 
-// lapseDisabled records which observers in m.baseWatches must not fire when their calls succeed:
-// those that are now disabled or, while a call in flight prevents other calls from meeting
-// requirements, all of them. The record concerns only the state that m changes; see [Extras].
+// lapseDisabled records which observers in m.baseWatches have lapsed, that is, must not fire when
+// their calls succeed. These are the disabled observers or, while a call in flight prevents other
+// calls from meeting requirements, all observers. The record concerns only the state that m
+// changes; see [Extras].
 func (m *move) lapseDisabled() { m.lapseUnless(m.isEnabled) }
 
 // lapseUnless is like [move.lapseDisabled], but uses the given function to find out whether an

@@ -176,9 +176,9 @@ func (f *finding) matched(l *naming.Label) *naming.Label {
 	return l
 }
 
-// gives reports whether map statements (see [Map]) give the call the given name: those of the
-// policy if the finding's net has Labels, and the net's own otherwise. The Doubt explains why the
-// name is uncertain or why the call's success would not count; see [Policy.Why].
+// gives reports whether a map statement (see [Map]) gives the call the name. If the finding's net
+// has Labels, gives uses the policy's map statements; otherwise, it uses the net's own. The Doubt
+// explains why the name is uncertain or why the call's success would not count; see [Policy.Why].
 func (c *namedCall) gives(f *finding, name string) (Doubt, Found) {
 	if f.net.Labels == nil {
 		return f.net.own.Why(c.call, c.tools, name)
@@ -219,7 +219,7 @@ func (j *judgement) explain(b *Block, f *finding) {
 	j.wait(f, lists, b)
 }
 
-// doubt returns the reason for blocking a call that only might have the given name. The net accepts
+// doubt returns the reason for blocking a call that might not have the given name. The net accepts
 // the call only if the call is certain to have the name.
 func doubt(l *naming.Label, name string) string {
 	if l.From&naming.FromTool != 0 {

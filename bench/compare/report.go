@@ -96,8 +96,8 @@ func (r *report) defaultGoal(s scenario, memory, byDefault series) string {
 	return "-"
 }
 
-// judge counts a goal as met or missed, and returns its description with the result appended. A
-// goal that was not measured counts as missed.
+// judge counts the goal as met or missed. It returns a description of the goal, followed by the
+// result. A goal that was not measured counts as missed.
 func (r *report) judge(s scenario, target, text string, figures []float64, met bool) string {
 	if met && len(figures) > 0 {
 		r.met++

@@ -28,8 +28,8 @@ const (
 )
 
 // Add adds l to ls. If ls already contains the name, Add merges the two labels in place. The merged
-// label is Certain if either label is. It is Weak, so that the call's success does not count for
-// the name, only if both labels are. It is Near only if it is Weak and either label is Near.
+// label is Certain if either label is Certain. It is Weak only if both labels are Weak; the call's
+// success then does not count for the name. It is Near only if it is Weak and either label is Near.
 func Add(ls []Label, l Label) []Label {
 	for i := range ls {
 		if k := &ls[i]; k.Text == l.Text && k.Glob == l.Glob {

@@ -16,7 +16,7 @@ import (
 // NetData is the state of a net. It is immutable.
 type NetData struct {
 	Active  bool
-	Stuck   bool  // whether an update of the net was abandoned, because its structural transitions, which fire by themselves, kept firing, or because too many clock firings were due
+	Stuck   bool  // whether an update of the net was given up because too many clock firings were due, or because structural transitions, which fire by themselves, kept firing
 	Marking []int // available tokens by place, excluding those in flight
 	Flights []Flight
 	Watches []Flight
@@ -201,8 +201,8 @@ func (d *NetData) setExtras(change func(*Extras)) {
 // or [toolnet.Net.Row], nets with a key, and limits with a [Debt]. They are immutable.
 type Extras struct {
 	// Spoilers are the calls in flight that prevent other calls from meeting requirements; see
-	// [toolnet.Transition.Spoils]. While they are in flight, no observer starts to wait for a call,
-	// so the success of a call admitted in this time does not count.
+	// [toolnet.Transition.Spoils]. While they are in flight, no observer starts to wait for a call.
+	// The success of a call that is admitted during this time therefore does not count.
 	Spoilers []Flight
 
 	// Lapsed lists observers that wait in the default state (see [NetData]) but must not fire when

@@ -74,9 +74,9 @@ type Conflict struct {
 	Yields []string // the nets in Nets that do not take effect; all of them are advisory
 }
 
-// Settle decides which nets take effect. All required nets do. Advisory nets follow by rank: each
-// takes effect unless it would block all tools that remain. But an advisory net with a lower
-// priority than a net in recovery never takes effect.
+// Settle decides which nets take effect. All required nets take effect. The advisory nets follow in
+// the order of their rank: each takes effect unless it would block all tools that remain. An
+// advisory net whose priority is lower than that of a net in recovery never takes effect.
 func (c *Contest) Settle() *Settled {
 	s := &Settled{Yields: make([]bool, len(c.nets))}
 	for i, n := range c.nets {
