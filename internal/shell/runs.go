@@ -76,12 +76,12 @@ func (c *command) endsOptions(p *Pattern) bool {
 	return ended.matches(p) == NoMatch
 }
 
-// missingPart looks for a command that is similar to the pattern, and returns a Doubt that names
-// the first word of the pattern that the command lacks. For example, the command `go test ./pkg`
-// lacks the word ./... of the pattern `go test ./...`. A similar command has the same program and
-// the same first operand, such as the subcommand. If the subcommand has subcommands of its own, the
-// second operand must match, too. If the script contains no similar command, or the pattern is too
-// short for this comparison, missingPart returns the zero Doubt.
+// missingPart looks for a command that is similar to the pattern. It returns a Doubt that names the
+// first word of the pattern that the command lacks. For example, the command `go test ./pkg` lacks
+// the word ./... of the pattern `go test ./...`. A command is similar if it has the same program
+// and the same first operand, such as the subcommand. If the subcommand has subcommands of its own,
+// the second operand must match, too. If no command is similar, or the pattern is too short to
+// compare, the Doubt is zero.
 func (r *Reading) missingPart(p *Pattern) Doubt {
 	begin := 1
 	if len(p.operands) > 0 && groups[p.name.text+" "+p.operands[0].text] != nil {

@@ -194,9 +194,9 @@ func (r *reader) readClientInput(name string, redirs []*syntax.Redirect) {
 }
 
 // harmlessInput reports whether the input that a pipe feeds to one of the [sqlClients] can be
-// assumed to run no commands. The input must come from a single simple command. This command must
-// print literal text that [harmlessSQL] accepts, or the contents of files, which are then recorded
-// as files that contain programs. For any other client, harmlessInput returns false.
+// assumed to run no commands. A single simple command must produce this input. It must print
+// literal text that [harmlessSQL] accepts, or the contents of files. harmlessInput records these
+// files as files that contain programs. For any other client, it returns false.
 func (r *reader) harmlessInput() bool {
 	if r.owner < 1 || r.flow.subprocesses == 0 || r.pipe.elements != 1 {
 		return false

@@ -232,9 +232,9 @@ func (d *Driver) noteCopies(f *file) {
 	}
 }
 
-// notRecorded handles a file without a record of changes. If the file has an entry that runs
-// petrigate, it returns an error, because without a record the file cannot be restored. Otherwise,
-// it prints that the client is not connected.
+// notRecorded handles a file without a record of changes. Such a file cannot be restored. If it has
+// an entry that runs petrigate, notRecorded returns an error. Otherwise, it prints that the client
+// is not connected.
 func (d *Driver) notRecorded(f *file) error {
 	items, err := d.items(f, f.doc)
 	if err != nil {
@@ -264,8 +264,9 @@ func (d *Driver) undoSteps(f *file, n *record) (after []byte, exists bool, err e
 	return after, exists, nil
 }
 
-// restore undoes a step in a file that was edited after the step. It removes petrigate's entry, and
-// puts back each removed entry unless the file now has another entry of the same name.
+// restore undoes a step in a file that was edited later. It removes petrigate's entry and puts back
+// the entries that the step removed. If the file now has another entry of the same name, the
+// removed one is not put back.
 func (f *file) restore(src []byte, s step) ([]byte, error) {
 	old, err := splice.Parse(f.path, s.Before, f.client.Format)
 	if err != nil {

@@ -224,9 +224,9 @@ func usable(key jose.JSONWebKey) bool {
 // maxMetadata is the maximum size of an issuer's metadata in bytes.
 const maxMetadata = 256 << 10
 
-// locations returns the possible URLs of an issuer's metadata, both for an authorization server
-// (RFC 8414, section 3.1) and for an OpenID provider. RFC 8414 puts the well-known part before the
-// issuer's path; OpenID providers that do not follow it put that part after the path.
+// locations returns the possible URLs of an issuer's metadata, for an authorization server (RFC
+// 8414, section 3.1) and for an OpenID provider. RFC 8414 puts the well-known part before the
+// issuer's path. Some OpenID providers put it after the path.
 func locations(issuer string) ([]string, error) {
 	if err := checkTrustworthy(issuer); err != nil {
 		return nil, err

@@ -176,10 +176,10 @@ func (a *Advertiser) Run() {
 // overdue change could cause a busy loop.
 const minRecheck = 10 * time.Millisecond
 
-// untilNextMove returns the time until the marking of a net next changes without a call, merely
-// because time passes. It considers only sessions whose clients have requested their tool lists,
-// and it ignores nets in shadow mode, because they hide no tools. The result is at least
-// minRecheck. ok is false if no such change is expected.
+// untilNextMove returns the time until a net's marking next changes merely because time passes. It
+// considers only sessions whose clients have requested their tool lists. It ignores nets in shadow
+// mode, because they hide no tools. The result is at least minRecheck. ok is false if no such
+// change is expected.
 func (a *Advertiser) untilNextMove() (in time.Duration, ok bool) {
 	if !a.deps.Admission.Generation().Timed {
 		return 0, false

@@ -147,10 +147,9 @@ func WaitingLogLine(c approval.Call, id, client, how string) string {
 		id, text.Escape(c.Tool), text.Escape(c.Upstream), text.Caller(c.Principal, client, maxCaller), how)
 }
 
-// HowToAnswer returns a short instruction for answering an approval request. If the request accepts
-// answers only through an external system, the instruction names that system. If any other channel
-// outside the client may show the request, the instruction is the given command. Otherwise, it is
-// "at the client".
+// HowToAnswer returns a short instruction for answering an approval request. If only an external
+// system can answer, the instruction names that system. If another channel outside the client may
+// show the request, the instruction is the given command. Otherwise, it is "at the client".
 func HowToAnswer(r *approval.Request, verb string) string {
 	only, _ := channel.Find(r.Via)
 	switch {

@@ -11,9 +11,8 @@ import (
 )
 
 // Limits on the messages stored for the GET stream of a session. The lower limits, maxKept and
-// maxKeptBytes, apply to messages that have already been written, and to unwritten messages while
-// no stream is open. They are low, because there are many sessions and most of their clients never
-// miss a message.
+// maxKeptBytes, apply while no stream is open, and to messages that have been written. They are
+// low, because there are many sessions and most of their clients never miss a message.
 const (
 	maxPushed      = 256     // maximum number of messages for an open stream
 	maxPushedBytes = 1 << 20 // maximum total size in bytes of the messages for an open stream

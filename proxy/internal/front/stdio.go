@@ -200,9 +200,9 @@ func (r *reader) take(line []byte) bool {
 	return true
 }
 
-// request begins to serve a request. The reader's goroutine decides on a call and forwards it, and
-// blocks only for commits to the store. Work that may block longer, except initialize, runs on
-// another goroutine.
+// request begins to serve a request. A call is decided and forwarded on the reader's goroutine,
+// which blocks only for commits to the store. Work that may block longer runs on another goroutine,
+// except for initialize.
 func (r *reader) request(m wire.Message) {
 	meta, fault := wire.ParseMeta(m)
 	switch v := meta.ProtocolVersion; {

@@ -167,10 +167,10 @@ func (g *Guard) End(w http.ResponseWriter, r *http.Request) {
 }
 
 // Trusted reports whether the sender of a request outside the MCP endpoint can be trusted with
-// details, such as the names of tools. If the request has a token and the operator has configured
-// tokens, the token must be one of them. Otherwise, a program on this machine must have sent the
-// request to localhost, and its headers must not indicate that it came from a browser page or
-// through a reverse proxy.
+// details, such as the names of tools. If the operator has configured tokens and the request has a
+// token, the token must be one of them. Otherwise, the request must come from a program on this
+// machine and be sent to localhost. Its headers must not indicate that it came from a browser page
+// or through a reverse proxy.
 func (g *Guard) Trusted(r *http.Request) bool {
 	if token := bearer(r.Header["Authorization"]); token != "" && len(g.tokens) > 0 {
 		_, ok := g.tokens.principal(token)

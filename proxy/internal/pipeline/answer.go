@@ -75,9 +75,9 @@ func (c *Call) answer(a answer) {
 	c.end(func() { c.AnswerOnly(a) })
 }
 
-// AnswerOnly writes a response, but does not remove the call from the client's open requests. It
-// can thus refuse a call with an ID that is already in use. A refusal is sent as a tool result for
-// a tools/call that does not ask for a task, and as an error for any other request.
+// AnswerOnly writes a response but leaves the call among the client's open requests. It can thus
+// refuse a call whose ID is already in use. For a tools/call that does not ask for a task, a
+// refusal is sent as a tool result. For any other request, it is sent as an error.
 func (c *Call) AnswerOnly(a answer) {
 	r, refused := a.(refusal)
 	switch {

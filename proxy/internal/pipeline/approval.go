@@ -91,8 +91,8 @@ func waitingRefusal(text string, r *approval.Request) refusal {
 }
 
 // refuseDenied records the refusal of a call that was not approved, and returns the response for
-// the client. said identifies the approval request and the answer, for the record; if it is nil,
-// the record contains neither.
+// the client. said names the approval request and the answer for the record. If said is nil, the
+// record contains neither.
 func (q *askedCall) refuseDenied(text string, said *admission.Consent) answer {
 	return refusal{q.Admission.Deny(q.Life.Ctx, q.call.admission(), q.asked.Ask, text, said)}
 }
@@ -146,10 +146,10 @@ type prompt struct {
 	callGone <-chan struct{} // if another call shows the prompt, closed when that call stops showing it; otherwise nil
 }
 
-// elicitChannel chooses how to ask the client's user about the request r. It returns the channel
-// for a form if the client can show all of r, or else the channel for the approval page. It returns
-// "" if neither is possible, if the user has already approved r or opened the page, or if an
-// earlier question was not shown to anyone.
+// elicitChannel chooses how to ask the client's user about the request r. If the client can show
+// all of r in a form, it returns the channel for a form. Otherwise, it returns the channel for the
+// approval page. It returns "" if neither is possible, if the user has already approved r or opened
+// the page, or if an earlier question was not shown to anyone.
 func (q *askedCall) elicitChannel(r *approval.Request) (channel string) {
 	switch {
 	case r.WasUnasked() || q.Approvals.Approves(r):

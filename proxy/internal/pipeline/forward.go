@@ -210,9 +210,9 @@ func (f *inflightCall) end(r upstream.Reply, fromServer bool) {
 }
 
 // finish records the outcome of the request, and then responds to the client that made the call c.
-// It runs on the goroutine that waits for the call or on the goroutine that ended the request. If
-// the call becomes a task, or waits for the client's input, finish does not record an outcome yet.
-// The outcomes of replies that were read in one burst are recorded together.
+// It runs on the goroutine that waits for the call, or on the one that ended the request. If the
+// call becomes a task or waits for the client's input, its outcome is recorded later. The outcomes
+// of replies that were read in one burst are recorded together.
 func (f *inflightCall) finish(c *Call, r upstream.Reply, together *burst.Burst) {
 	p := c.pipeline
 	open, staged := false, false // open: the outcome is recorded later; staged: e.Continue closes the request

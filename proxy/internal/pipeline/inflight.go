@@ -133,8 +133,8 @@ func (s *inflightState) markSettled() (late *upstream.Reply) {
 	return late
 }
 
-// markAbandoned records why the request is abandoned, unless a reason was recorded earlier, and
-// returns the recorded reason. It also returns the exchange, or nil if the request is over or has
+// markAbandoned records why the request is abandoned, unless a reason was recorded earlier. It
+// returns the recorded reason and the exchange. The exchange is nil if the request is over or has
 // not been sent. If first is true, the caller must cancel the exchange and count it as abandoned.
 func (s *inflightState) markAbandoned(why error) (x *upstream.Exchange, first bool, reason error) {
 	s.mu.Lock()

@@ -95,8 +95,8 @@ type suspendedCalls struct {
 }
 
 // add stores the suspended call x. If x is still stored after the given lifetime, it is removed and
-// passed to expired. If too many calls are suspended, add returns false. If several principals
-// share the proxy, the suspended calls of each principal are limited as well.
+// passed to expired. add returns false if too many calls are suspended. If several principals share
+// the proxy, each principal has a limit of its own as well.
 func (s *suspendedCalls) add(x *suspendedCall, several bool, life time.Duration, expired func(*suspendedCall)) bool {
 	s.mu.Lock()
 	defer s.mu.Unlock()

@@ -23,7 +23,7 @@ func (p *Pipeline) resume(c *Call) bool {
 	if c.input.suspended == "" {
 		return true
 	}
-	c.Turn.Release() // the gate has already admitted the call, so let the principal's other messages proceed while this one waits for the server's reply
+	c.Turn.Release() // the gate has already admitted the call, so the principal's other messages need not wait until the server replies
 	x, err := p.pickUp(c)
 	if x != nil && x.approved != nil { // send the _meta that a person approved, because the client may have changed it
 		c.approved, c.params = x.approved, c.params.WithMetaShown(x.approved.Meta)

@@ -81,9 +81,9 @@ func (p *Pipeline) resolveLate(c *Call) {
 }
 
 // place chooses the connection for the call's session: the server's shared connection or a
-// dedicated one. If the call must wait until a dedicated connection has started, or until the
-// client's capabilities have been declared to the server, place lets another goroutine continue the
-// call, and returns false. If it cannot choose a connection, it refuses the call and returns false.
+// dedicated one. If it cannot choose one, it refuses the call and returns false. The call may have
+// to wait until a dedicated connection has started, or until the server knows the client's
+// capabilities. In that case, another goroutine continues the call, and place returns false.
 func (p *Pipeline) place(c *Call) bool {
 	c.placed = true
 	u := c.Tool.Upstream
@@ -179,10 +179,10 @@ func (p *Pipeline) checkRecordable(c *Call) answer {
 	return nil
 }
 
-// yield lets other goroutines run before the caller waits until a decision or an outcome has been
-// recorded. The decisions and outcomes of these goroutines can then be recorded together with the
-// caller's. yield does this only if the server uses streamable HTTP and at least
-// [burst.MinInFlight] calls to it are in flight.
+// yield lets other goroutines run before the caller waits until its decision or outcome has been
+// recorded. The decisions and outcomes of these goroutines can then be recorded in the same step.
+// yield does this only if the server uses streamable HTTP and at least [burst.MinInFlight] calls to
+// it are in flight.
 func (c *Call) yield() {
 	if u := c.Tool.Upstream; !u.OneReader() && u.InFlight.Len() >= burst.MinInFlight {
 		runtime.Gosched()

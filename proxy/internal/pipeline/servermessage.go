@@ -43,8 +43,8 @@ func (f *inflightCall) onNotification(method string, params []byte) {
 // for the client.
 func (c *Call) ownStream() callStream { return callStream{c} }
 
-// A callStream writes to the client of a call. If the call has an outbox, Send queues a message of one
-// part there. It writes any other message directly.
+// A callStream writes to the client of a call. If the call has an outbox, Send queues a message of
+// one part there. It writes any other message directly.
 type callStream struct{ call *Call }
 
 func (s callStream) Send(parts ...[]byte) {

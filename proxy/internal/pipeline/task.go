@@ -112,8 +112,8 @@ func (f *inflightCall) answerTask(c *Call) {
 }
 
 // refuseTaskMode refuses the call if the client requests a task and cannot get one. It also refuses
-// a call that must be sent as a task (see mustSendAsTask) if the client does not support tasks. It
-// reports whether it has refused the call.
+// the call if it must be sent as a task (see mustSendAsTask) but the client does not support tasks.
+// It reports whether it has refused the call.
 func (p *Pipeline) refuseTaskMode(c *Call) bool {
 	u := c.Tool.Upstream
 	switch {

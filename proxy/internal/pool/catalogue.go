@@ -131,8 +131,8 @@ func (c *Catalogue) list(u *Server) upstream.ToolList {
 	return c.lists[u]
 }
 
-// tellChanged calls Noticed for each tool in the new view whose definition is not accepted, unless
-// the old view rejected the same definition for the same reason.
+// tellChanged calls Noticed for each tool in the new view whose definition is not accepted. It
+// skips tools that the old view rejected for the same definition and the same reason.
 func (c *Catalogue) tellChanged(before, after *ToolView) {
 	for _, t := range after.Changed {
 		same := func(o *Tool) bool {

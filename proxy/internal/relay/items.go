@@ -110,10 +110,10 @@ func (p *Relay) Complete(ctx context.Context, q session.Request) ([]byte, error)
 }
 
 // findReferenced sets r.Upstream to the server that offers the prompt or resource template to
-// complete. If clients know the prompt by another name than the server does, findReferenced also
-// sets r.Change to restore the server's name. If the proxy has only one server, findReferenced
-// chooses it even for an unknown prompt, unless a net that enforces its decisions names a prompt.
-// If the policy refuses the request, findReferenced returns the reason, and otherwise "".
+// complete. If the server knows the prompt by another name than clients do, it also sets r.Change,
+// which puts the server's name into the request. If the proxy has only one server, it chooses this
+// server even for an unknown prompt, unless a net that enforces its decisions names a prompt. If
+// the policy refuses the request, findReferenced returns the reason, and otherwise "".
 func (p *Relay) findReferenced(ctx context.Context, r *pool.RelayedRequest) (why string) {
 	ref, _ := rawjson.Member(r.Message.Params, "ref")
 	switch rawjson.StringAt(ref, "type") {
