@@ -24,8 +24,8 @@ type Rule struct {
 	Column int    `json:"column"`
 }
 
-// describe returns descriptions of the nets. For nets generated from rules, the state counts are
-// known in advance; other nets are explored.
+// describe returns descriptions of the nets. It explores each hand-written net. For nets generated
+// from rules, the results are known in advance.
 func describe(p *gate.Policy, known []rules.Verification) []Net {
 	infos := p.Nets()
 	nets := make([]Net, len(infos))

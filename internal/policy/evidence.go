@@ -11,9 +11,9 @@ import (
 	"github.com/petrigate/petrigate/rules"
 )
 
-// checkEvidence warns about rules that wait for a call whose success does not count toward
-// requirements, such as a dry run or a script whose end is never reported. It also warns if a
-// failed script might count as a success.
+// checkEvidence warns about rules that require a successful call if the success does not count, for
+// example because the call is a dry run or the end of the script is never reported. It also warns
+// if a script that fails might count as successful.
 func (b *builder) checkEvidence() {
 	scripts := successChecker{b, make(map[string]bool)}
 	for s := range b.statements {
@@ -33,9 +33,9 @@ func (b *builder) checkEvidence() {
 	}
 }
 
-// evidence warns about a name if all map statements for the name match commands that have no
-// effect, because of an option such as --dry-run. The success of these commands does not count
-// toward requirements.
+// evidence warns about a name if its map statements match only commands that have no effect, such
+// as commands with the option --dry-run. The success of such a command does not count toward
+// requirements.
 func (b *builder) evidence(n rules.Name, so string) {
 	option := ""
 	for i := range b.labels.Maps {
@@ -52,8 +52,8 @@ func (b *builder) evidence(n rules.Name, so string) {
 	}
 }
 
-// idleOption returns an option, such as --dry-run, that keeps the command of a map statement from
-// having an effect. If it finds no such option, it returns "".
+// idleOption returns the option that makes the command of a map statement have no effect, such as
+// --dry-run, or "" if it finds no such option.
 func idleOption(m *gate.Map) string {
 	command, ok := strings.CutPrefix(m.Source, "runs ")
 	if !ok || m.Reader == nil || m.Field == "" {
@@ -103,8 +103,9 @@ func matchesAll(n rules.Name) bool {
 	return n.Glob() && strings.Contains(n.Text, "*") && strings.Trim(n.Text, "*?") == "" && strings.Count(n.Text, "?") <= 1
 }
 
-// checkUntoldEnds warns about a rule that waits for a script if no hook reports how the script
-// ended. If the rule lists alternatives, it warns only if this applies to all of them.
+// checkUntoldEnds warns about a rule that waits for the success of a script if no hook reports the
+// end of the script. If the rule has alternatives, it warns only if no hook reports the end of any
+// of them.
 func (b *builder) checkUntoldEnds(s *rules.Require) {
 	untold := list.Filter(s.First, func(first rules.Name) bool { return b.onlyOf(b.source.Unended, first.Text) })
 	if len(untold) == 0 || s.Or && len(untold) < len(s.First) {

@@ -36,10 +36,10 @@ func Lacks(schemas []Schema, f gate.Field) (argument string) {
 	return ""
 }
 
-// fieldLacking checks whether the tools that satisfy the given function accept the argument at a
-// path. If no schema of these tools does, fieldLacking returns the first missing key, and the keys
-// that a schema lists at its level. Otherwise, or if the tools have no schemas, the returned key is
-// empty.
+// fieldLacking looks for an argument that is missing from the schemas of all tools accepted by
+// matches. It returns the first missing key on the path to the argument, and the keys that a schema
+// lists in its place. If some schema has the argument, or the tools have no schemas, the returned
+// key is empty.
 func (b *builder) fieldLacking(matches func(tool string) bool, way []string) (key string, known []string) {
 	for _, tool := range slices.Sorted(maps.Keys(b.source.Schemas)) {
 		if !matches(tool) {
@@ -72,9 +72,8 @@ func fieldsRead(m gate.Map) [][]string {
 	return mentioned(m.Reader, m.Pattern)
 }
 
-// mentioned returns the path to each argument that an expression mentions. The expression is the
-// one with the given number in the reader. If the reader does not evaluate expressions, mentioned
-// returns nil.
+// mentioned returns the path to each argument that an expression mentions. number is the number of
+// the expression in the reader. If the reader does not evaluate expressions, mentioned returns nil.
 func mentioned(reader any, number int) [][]string {
 	expressions, ok := reader.(*cel.Reader)
 	if !ok {
@@ -118,9 +117,9 @@ func (b *builder) mapApplies(m *rules.Map, of gate.Map) (applies bool) {
 	return applies
 }
 
-// mapApplies reports whether the map statement can apply to calls to the given tool. If the tool is
-// unknown or does not accept an argument that the statement reads, mapApplies issues a warning. The
-// last argument is a phrase for the end of the warning, such as "so this map never applies".
+// mapApplies reports whether the map statement can apply to calls to the given tool. If not, it
+// warns about the unknown tool or argument. The warning ends with consequence, such as "so this map
+// never applies".
 func (b fieldChecker) mapApplies(tool rules.Name, of gate.Map, consequence string) bool {
 	if !isKnown(tool, b.source.Tools) {
 		msg, hint := fmt.Sprintf("unknown tool %q", tool.Text), b.nearestTool(tool.Text, b.source.Tools)
@@ -157,8 +156,8 @@ func (b *builder) checkNetField(n *config.Net, m config.Map) {
 	}
 }
 
-// mapReads returns the phrase that ends a warning about an unknown argument. If an expression reads
-// the argument, the phrase refers to the expression; otherwise, it is the given consequence.
+// mapReads returns the phrase at the end of a warning about an unknown argument. If the map's
+// expression reads the argument, the phrase mentions the expression. Otherwise, it is consequence.
 func mapReads(m gate.Map, consequence string) string {
 	if m.Field == "" {
 		return "which this map's expression reads"

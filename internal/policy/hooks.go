@@ -35,8 +35,8 @@ type memory struct {
 	to         *cel.Value
 }
 
-// forgotten is a reserved key among the values that a net remembers. It is set if the net fails to
-// remember a value. From then on, validators that use remembered values refuse calls.
+// forgotten is a reserved key among the values that a net remembers. It is set when the net could
+// not remember a value. Validators that use remembered values then refuse every call.
 const forgotten = config.Reserved + "forgotten"
 
 // hooks compiles the net's validators and memories.
@@ -161,10 +161,9 @@ func (o objection) Error() string { return string(o) }
 
 func objectionf(format string, args ...any) error { return objection(fmt.Sprintf(format, args...)) }
 
-// checkRememberable returns an error if the net cannot compute a value that it must remember when
-// the call succeeds. It ignores values that depend on the result of the call, which is still
-// unknown. It also ignores values remembered by transitions that only observe, because these
-// transitions must not refuse calls.
+// checkRememberable returns an error if a value that the net must remember after the call cannot be
+// computed. It skips values that depend on the result of the call, because the result is not known
+// yet. It also skips transitions that only observe, because they must not refuse calls.
 func (h *hooks) checkRememberable(transition string, in *cel.Input) error {
 	for _, m := range h.memories {
 		if m.transition != transition || m.observes || m.to.Uses("result") {

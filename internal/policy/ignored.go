@@ -32,9 +32,8 @@ func (s *Source) ignored() (all []gate.Ignored) {
 	return all
 }
 
-// A readIgnored finds the arguments in approval.ignore that rules or nets read. The approval of a
-// call also covers calls with other values of such an argument, although a rule may decide
-// differently on those calls.
+// A readIgnored finds the arguments in approval.ignore that are read by rules or nets. An approval
+// does not depend on the value of such an argument, but the decision of a rule might.
 type readIgnored struct{ fieldChecker }
 
 // check warns about each map statement, key and sum that reads an argument in approval.ignore.
@@ -94,8 +93,8 @@ func (b readIgnored) net(n *config.Net) {
 	}
 }
 
-// field warns if the field f, which a rule uses in its key or sum, is read from an argument in
-// approval.ignore. Only calls with one of the given names have the field.
+// field warns if f, a field of a rule's key or sum, is read from an argument in approval.ignore. It
+// considers only tools whose calls can have one of the names.
 func (b readIgnored) field(f rules.Field, names []rules.Name) {
 	called := func(tool string) bool {
 		return slices.ContainsFunc(names, func(n rules.Name) bool { return b.toolsOf(n)(tool) })
@@ -106,8 +105,8 @@ func (b readIgnored) field(f rules.Field, names []rules.Name) {
 	})
 }
 
-// warn issues a warning if one of the paths leads to an argument in approval.ignore, and the given
-// function accepts the tool of this argument.
+// warn issues a warning if one of the paths leads to an argument in approval.ignore and called
+// returns true for the tool of this argument.
 func (b readIgnored) warn(ways [][]string, called func(tool string) bool, where gate.Position, what string, add func(diag.Problem)) {
 	for _, entry := range b.source.Config.Approval.Ignore {
 		dot := strings.LastIndexByte(entry, '.')

@@ -13,9 +13,8 @@ import (
 	"github.com/petrigate/petrigate/rules"
 )
 
-// check warns if a rule reads an argument that one of its tools does not accept, either to apply
-// separately to each value (a key) or to add up the values (a sum). The rule then refuses every
-// call to this tool, for example.
+// check warns if a rule's key or sum reads an argument that one of the rule's tools does not
+// accept. Such a rule may refuse every call to the tool.
 func (b fieldChecker) check(s rules.Statement) {
 	switch s := s.(type) {
 	case *rules.Require:
@@ -99,7 +98,8 @@ func (b fieldChecker) waysTo(f rules.Field) [][]string {
 	return [][]string{wayOf(f.Text)}
 }
 
-// waysIn returns the path to each argument that the field f of a hand-written net's key reads.
+// waysIn returns the path to each argument that f reads, where f is a field of the key of a
+// hand-written net.
 func (b fieldChecker) waysIn(f config.KeyField) [][]string {
 	switch {
 	case f.Result:

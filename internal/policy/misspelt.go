@@ -73,7 +73,7 @@ func slipOf(a, b []rune) likeness {
 	case to == 0 && len(y) == 0:
 		return ending
 	case len(x) > 1 || to == 0:
-		return unlike // several letters differ, or only the last one; such names may both be intended, for example, consumer and consumed
+		return unlike // several letters differ, or only the last one does; both names may be intended, as in consumer and consumed
 	}
 	return atLeast(similar, b, longWord)
 }

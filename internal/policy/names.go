@@ -86,9 +86,9 @@ func listed(names []rules.Name) string { return text.And(list.Map(names, rules.N
 
 func textOf(n rules.Name) string { return n.Text }
 
-// A use describes how a policy uses a name. Its value completes the error message about a name that
-// does not identify the server or agent of its tool. The value is empty if the name need not
-// identify them.
+// A use describes how a policy uses a name. Some uses require a name that identifies the server or
+// agent of its tool. The value then completes the error message for a name that does not. For other
+// uses, the value is empty.
 type use string
 
 const (
@@ -116,8 +116,8 @@ func isKnown(n rules.Name, known []string) bool {
 	return !n.Quoted && slices.ContainsFunc(known, func(tool string) bool { return strings.HasPrefix(n.Text, tool+".") })
 }
 
-// nearestTool returns a hint that suggests a known tool. It takes into account that people often
-// write another separator instead of the dot between a server and its tool.
+// nearestTool returns a hint that suggests a known tool. If the name has another separator where
+// the name of a tool has a dot, such as a colon, nearestTool suggests this tool.
 func (b *builder) nearestTool(name string, known []string) string {
 	for _, sign := range []string{":", "/", "__"} {
 		if dotted := strings.Replace(name, sign, ".", 1); dotted != name && slices.Contains(known, dotted) {

@@ -13,7 +13,8 @@ import (
 )
 
 // checkNear warns about names that resemble other names in the policy, and about patterns that
-// barely miss a name. If the tools are known, unknown names are reported instead.
+// almost match a name. It does nothing if the tools are known, because unknown names are then
+// reported instead.
 func (b *builder) checkNear() {
 	if b.source.Tools != nil || b.invalid {
 		return
@@ -85,8 +86,8 @@ func (v *vocabulary) misspells(s, other *spelling, l likeness, later bool) bool 
 	return false
 }
 
-// intended reports whether the policy clearly means two different names: it uses both of them in
-// one statement or list, or in two statements that are otherwise equal.
+// intended reports whether the two names are clearly meant to be different. This is the case if
+// they occur in the same statement or list, or in two statements that are otherwise equal.
 func (s *spelling) intended(other *spelling) bool {
 	return slices.ContainsFunc(s.uses, func(u occurrence) bool {
 		return slices.ContainsFunc(other.uses, func(o occurrence) bool {
@@ -95,8 +96,9 @@ func (s *spelling) intended(other *spelling) bool {
 	})
 }
 
-// place returns the position to report for the name: that of the first map statement or map entry
-// that assigns it or, if nothing assigns it, that of its first use.
+// place returns the position for a warning about the name. This is the position of the first map
+// statement or map entry that assigns the name. If nothing assigns the name, it is the position of
+// the first use.
 func (s *spelling) place() gate.Position {
 	if s.given != (gate.Position{}) {
 		return s.given

@@ -106,11 +106,11 @@ func transition(t config.Transition) gate.Transition {
 	return out
 }
 
-// exact returns tools that match the given names literally, even if the names contain wildcards.
+// exact returns tools with the given names. Wildcards in the names have no special meaning.
 func exact(names []string) []gate.Tool { return tools(names, gate.Literal) }
 
-// tools returns tools with the given names. Tools whose names contain wildcards are of the kind
-// pattern.
+// tools returns tools with the given names. A tool whose name contains wildcards gets the given
+// kind.
 func tools(names []string, pattern gate.ToolKind) []gate.Tool {
 	tools := gate.Tools(names...)
 	for i := range tools {
@@ -168,9 +168,9 @@ func (r *netReader) warnPlaces(n *config.Net) {
 	}
 }
 
-// checkUnless reports exemptions that never apply. A call is exempt only if it is certain to have
-// the name in the exemption. A map entry makes this certain only if it contains the key "runs" or
-// "when".
+// checkUnless reports exemptions that never apply. An exemption applies only to calls that
+// certainly have its name. If map entries assign the name, this is certain only if one of them
+// contains "runs" or "when".
 func (r *netReader) checkUnless(n *config.Net, t config.Transition) {
 	check := func(key, name string) {
 		gives := func(certain bool) bool {

@@ -10,8 +10,9 @@ import (
 	"github.com/petrigate/petrigate/rules"
 )
 
-// checkPeople warns about approvals that cannot be given, either because the approval channel is
-// not open, or because several people must approve but only the person at the client is asked.
+// checkPeople warns about approvals that cannot be given. This is the case, for example, if the
+// approval channel is not open, or if a call requires several people but only the person at the
+// client is asked.
 func (b *builder) checkPeople() {
 	for s := range b.statements {
 		s, ok := s.(*rules.Approve)
@@ -54,11 +55,11 @@ const (
 // the call.
 func atClient(via string) bool { return via == "elicit" || via == "url" }
 
-// byHook reports whether only calls reported by agents' hooks can have the name.
+// byHook reports whether all calls with the name are reported by agents' hooks.
 func (b *builder) byHook(name string) bool { return b.onlyOf(b.source.Hooked, name) }
 
-// onlyOf reports whether only calls to the given tools can have the name, directly or through a map
-// statement or map entry.
+// onlyOf reports whether all calls with the name are calls to the given tools. A call can get the
+// name from its tool, a map statement or a map entry.
 func (b *builder) onlyOf(tools []string, name string) bool {
 	if slices.Contains(tools, name) {
 		return true

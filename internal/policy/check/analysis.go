@@ -35,7 +35,7 @@ type Effort struct {
 	spent func() time.Duration // elapsed time of the verification, according to Now; nil until the clock is started
 }
 
-// begun returns a copy of e whose clock, if it has one, has been started.
+// begun returns a copy of e. If e has a clock, the copy's clock is started.
 func (e Effort) begun() Effort {
 	if e.Now != nil && e.spent == nil {
 		e.spent = Clock(e.Now)
@@ -259,9 +259,9 @@ func (v *Analysis) otherTools(p *gate.Policy, tools ToolSet) []gate.Tool {
 	return append(others, gate.Tools(tools.namesExcept(seen)...)...)
 }
 
-// withLiveHint adds a hint to the reason for an unknown result: to run "petrigate check --live",
-// which finds out whether a particular tool exists. If the name of the tool is empty, withLiveHint
-// returns the reason unchanged.
+// withLiveHint adds a hint to the reason for an unknown result. The hint suggests running
+// "petrigate check --live", which finds out whether the tool exists. If the name of the tool is
+// empty, withLiveHint returns the reason unchanged.
 func withLiveHint(why, supposed string) string {
 	if supposed == "" {
 		return why
@@ -270,7 +270,7 @@ func withLiveHint(why, supposed string) string {
 }
 
 // withToolsHint is like [withLiveHint], but adds a different hint if a map statement assigns the
-// name of the tool. Calls to other tools can then have this name, even if the tool does not exist.
+// tool's name to calls. In that case, a call can have the name even if no such tool exists.
 func (v *Analysis) withToolsHint(why, supposed string) string {
 	for _, m := range v.policy.Maps() {
 		if supposed == m.As {

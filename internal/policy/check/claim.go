@@ -16,8 +16,8 @@ func Assertion(c policy.Claim) verify.Assertion {
 	return verify.Each{Of: list.Map(c.Parts, assertion)}
 }
 
-// assertion is like [Assertion], but only for a claim that is not split into several; see
-// [policy.Claim].
+// assertion converts a single claim for package verify. [Assertion] also converts a claim that is
+// split into several; see [policy.Claim].
 func assertion(c policy.Claim) verify.Assertion {
 	if key := c.Key; len(key) > 0 {
 		c.Key = nil
@@ -70,9 +70,9 @@ func period(c policy.Claim) verify.Period {
 	return verify.Period{Call: c.First, Successful: c.Successful, User: c.User || c.Over == rules.User, Window: c.Over.Window()}
 }
 
-// compared converts the key of a claim for package verify. The claim must hold separately for each
-// value of its key. Expressions remain source text: package verify finds the compiled form in a
-// rule that contains the same expression.
+// compared converts the key of a claim for package verify, which checks the claim separately for
+// each value of the key. It leaves expressions as source text. Package verify uses the compiled
+// expression of a rule with the same text.
 func compared(key []rules.KeyField) []verify.Compared {
 	field := func(f rules.Field) gate.Field {
 		out := gate.Field{Result: f.Result, Source: f.String()}

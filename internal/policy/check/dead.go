@@ -52,9 +52,9 @@ func (v *Analysis) whyDead(name string, nets []verify.Net) string {
 	return b.String()
 }
 
-// needs describes the places that a dead transition waits for. These are the input places that
-// nothing ever fills. If every input place can be filled, needs describes all of them, because they
-// never hold enough tokens at the same time.
+// needs describes the input places that keep a transition dead. These are the places that are empty
+// at the start and that no transition can fill. If there are no such places, needs describes all
+// input places, because they never hold enough tokens at the same time.
 func (v *Analysis) needs(net string, t gate.Transition) string {
 	info := v.nets[net]
 	empty := list.Filter(t.Inputs, func(place string) bool {

@@ -18,9 +18,9 @@ const (
 	codeDenied = "W118" // the policy's default refuses agents' built-in tools
 )
 
-// Denied warns about those built-in tools of the given agents that no rule names and that the
-// policy's default will refuse once the configuration is enforced. It does not warn about blocked
-// tools, which are refused intentionally.
+// Denied warns about the agents' built-in tools that no rule names. The policy's default will
+// refuse them once the configuration is enforced. Denied omits blocked tools, because those are
+// refused intentionally.
 func Denied(c *config.Config, agents []string) diag.List {
 	if c == nil || c.Default != "deny" {
 		return nil

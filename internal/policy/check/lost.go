@@ -43,9 +43,8 @@ func (v *Analysis) deadlocked(nets []verify.Net) bool {
 	})
 }
 
-// endsWorkflow reports whether a tool becomes unavailable merely because a workflow ends. A
-// workflow has ended if one of the nets that forbid the tool's calls has a token in a terminal
-// place.
+// endsWorkflow reports whether a tool becomes unavailable only because a workflow has ended. This
+// is the case if a net that forbids calls to the tool has a token in a terminal place.
 func (v *Analysis) endsWorkflow(l verify.Loss) bool {
 	states := v.statesAfter(l.Trace)
 	return slices.ContainsFunc(l.Because, func(n verify.Net) bool {

@@ -13,8 +13,8 @@ import (
 // If a call matches two maps, it gets both names, and the rules for both apply to it. If the map
 // with the narrower pattern has the weaker rules, these rules have no effect.
 
-// milder warns about a map if its name has weaker rules than the name that a wider map assigns to
-// the same calls. The weaker rules have no effect.
+// milder warns about a map that has no effect. The map assigns a name with weak rules, but a wider
+// map assigns a name with stricter rules to the same calls.
 func (v *Analysis) milder() diag.List {
 	var ps diag.List
 	treated := v.treatments()
@@ -87,8 +87,9 @@ func (ns netInfos) lists(nets []verify.Net, name string) bool {
 	return slices.ContainsFunc(nets, func(n verify.Net) bool { return slices.Contains(listed(ns[n.Name]), name) })
 }
 
-// within reports whether the first map statement probably matches fewer strings than the second. It
-// tries only the substrings of text, which should be a string that both statements match.
+// within reports whether the first map statement is probably narrower than the second: it matches
+// only strings that the second one matches, and not all of them. within tries only the substrings
+// of text, a string that both statements should match.
 func within(narrow, wide gate.Map, text string) bool {
 	if narrow.Match == nil || wide.Match == nil {
 		return false

@@ -70,9 +70,8 @@ func (v *Analysis) unsure() []string {
 	return notes
 }
 
-// grouped yields the names that the first function accepts, in groups. The second function returns
-// the key of a name; names with the same key form a group. The groups are in the order of their
-// first names.
+// grouped yields the names accepted by meant, in groups. All names of a group have the same key, as
+// returned by common. The groups are in the order of their first names.
 func (v *Analysis) grouped(meant func(verify.Name) bool, common func(verify.Name) string) iter.Seq2[string, []verify.Name] {
 	var order []string
 	groups := make(map[string][]verify.Name)

@@ -112,8 +112,8 @@ func shortened(claim string) string {
 	return claim
 }
 
-// short returns the net's name. If the name is too long and the position of the net's rule is
-// known, short returns the base name of the file and the line of the rule instead.
+// short returns the net's name. If the name is too long and the position of the rule is known,
+// short returns the base name of the file and the line number instead.
 func short(n gate.NetInfo) string {
 	if len(n.Name) <= maxNetWidth || n.Rule.Line == 0 {
 		return n.Name
@@ -124,8 +124,8 @@ func short(n gate.NetInfo) string {
 // maxBefore is the maximum number of preceding calls that are named in a table row.
 const maxBefore = 12
 
-// callable describes whether and how calls with the tool's name are possible. The second argument
-// is the number of people who must approve some of these calls, or 0.
+// callable describes whether and how calls with the tool's name are possible. asks is the number of
+// people who must approve some of these calls, or 0.
 func (r Report) callable(t reportedTool, asks int) string {
 	switch n := t.known; n.Callable {
 	case verify.Possible:
@@ -260,7 +260,7 @@ func (r Report) proved() string {
 	return fmt.Sprintf(", %d of %s proved", len(proved), text.Count(len(r.Proofs), "claim"))
 }
 
-// cut reports whether a limit ended the search for an answer to any question.
+// cut reports whether a limit ended the search before all questions were answered.
 func (r Report) cut() bool {
 	return slices.ContainsFunc(r.Open, func(q openQuestion) bool { return q.Hint != "" }) ||
 		slices.ContainsFunc(r.Tools, func(t reportedTool) bool { return t.Hint != "" }) ||

@@ -87,8 +87,8 @@ func succeeds(t verify.Trace) bool {
 	return slices.ContainsFunc(t, func(s verify.Step) bool { return s.Ends && s.Call == t[0].Call && s.Outcome == gate.Success })
 }
 
-// uncallable reports names that can never be called. It omits names that block rules alone forbid.
-// It also omits known tools that no net lists and that only the policy's default decision refuses.
+// uncallable reports names that can never be called. It omits names that only block rules forbid,
+// and known tools that are refused only because calls are denied by default and no net lists them.
 func (v *Analysis) uncallable() diag.List {
 	var ps diag.List
 	for cause, names := range v.grouped(v.uncallableUnexpectedly, func(n verify.Name) string { return citedAll(n.Because) }) {
@@ -107,8 +107,8 @@ func (v *Analysis) uncallable() diag.List {
 	return ps
 }
 
-// uncallableUnexpectedly reports whether the name can never be called although the policy does not
-// intend this.
+// uncallableUnexpectedly reports whether the name can never be called and the policy's author
+// probably did not intend this.
 func (v *Analysis) uncallableUnexpectedly(n verify.Name) bool {
 	return n.Callable == verify.Impossible && !v.nets.blocked(n) && (len(n.Because) > 0 || !slices.Contains(v.unlisted, n.Tool.Name))
 }
@@ -135,7 +135,7 @@ func (ns netInfos) reasons(nets []verify.Net) string {
 	return b.String()
 }
 
-// blocked reports whether block rules alone keep the name from ever being called.
+// blocked reports whether the name can never be called only because of block rules.
 func (ns netInfos) blocked(n verify.Name) bool {
 	return len(n.Because) > 0 && !slices.ContainsFunc(n.Because, func(net verify.Net) bool { return ns[net.Name].Cause != gate.CauseBlock })
 }

@@ -45,13 +45,13 @@ type reportedTool struct {
 // format of "petrigate eval".
 type reportedProof struct {
 	Text           string          `json:"text"`
-	Part           string          `json:"part,omitempty"` // the part of a claim about several names that was not proved; empty for other claims
+	Part           string          `json:"part,omitempty"` // if the claim is about several names, the part that was not proved
 	File           string          `json:"file"`
 	Line           int             `json:"line"`
 	Result         string          `json:"result"`
 	Counterexample []sandbox.Event `json:"counterexample"`
 	Because        []string        `json:"because,omitempty"`
-	Marking        map[string]int  `json:"marking,omitempty"` // tokens of each place in the state that refutes the claim; only for "conserved" and "exclusive"
+	Marking        map[string]int  `json:"marking,omitempty"` // tokens in each place when the claim is violated; only for "conserved" and "exclusive"
 	Why            string          `json:"why,omitempty"`     // why the result is unknown or a counterexample is missing
 	Hint           string          `json:"hint,omitempty"`    // how to find out whether the claim holds
 

@@ -18,8 +18,8 @@ type Claim struct {
 	Rule   gate.Position
 	Result string // "proved", "refuted" or "unknown"
 	Why    string // why the result is unknown or a counterexample is missing
-	Part   string // the part of a claim about several names that was not proved; empty for other claims
-	Broken string // how the calls in Steps violate the claim; empty if the claim is not refuted by calls
+	Part   string // if the claim is about several names, the part that was not proved
+	Broken string // how the calls in Steps violate the claim; empty if no calls do
 }
 
 // Claims returns the policy's claims in order.

@@ -139,9 +139,9 @@ func (s *ToolSet) AddHooks(agents []string, complete bool) {
 	s.Agents = s.Agents || len(agents) > 0
 }
 
-// Unended returns the names of the script tools of agents that never report how a script ended. It
-// includes names that do not contain an agent's name, such as "bash", only if no agent that uses
-// petrigate as a hook reports this.
+// Unended returns the names of script tools whose agents never report the end of a script. A name
+// without an agent, such as "bash", is included only if none of the agents that use petrigate as a
+// hook reports it.
 func (s ToolSet) Unended() (names []string) {
 	bare := len(s.Hooks) > 0 && !slices.ContainsFunc(s.Hooks, agenttool.TellsEnds)
 	hooked := s.Hooked()

@@ -47,8 +47,8 @@ func (s ToolSet) Events(t verify.Trace) []sandbox.Event {
 	return events
 }
 
-// unasked removes from the last call the approval that [ToolSet.Events] grants to every call. It is
-// used if the counterexample shows that the last call is admitted without approval.
+// unasked removes the approval of the last call, because [ToolSet.Events] approves every call. It
+// is used for counterexamples that end with a call admitted without approval.
 func unasked(events []sandbox.Event) []sandbox.Event {
 	for i := len(events) - 1; i >= 0; i-- {
 		if events[i].Type == "call" {
@@ -138,9 +138,8 @@ func countRepeats(t verify.Trace) int {
 // line.
 const minPairs = 3
 
-// pairs recognizes a trace that begins with repetitions of the same two calls, with the same
-// outcomes. It returns the number of occurrences of this pair of calls, and the number of steps in
-// each occurrence.
+// pairs checks whether t begins with the same two calls, with the same outcomes, several times in a
+// row. It returns how often the pair occurs, and the number of steps of one pair.
 func pairs(t verify.Trace) (n, steps int) {
 	whole := func(t verify.Trace) (said string, steps int) {
 		if len(t) == 0 || t[0].Ends || t[0].Wait > 0 || t[0].Times > 0 {

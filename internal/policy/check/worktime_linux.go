@@ -5,9 +5,9 @@ import (
 	"time"
 )
 
-// workTime returns the processor time that the current thread has used. The caller must have locked
-// its goroutine to the thread. A limit on this time, unlike a limit on elapsed time, lets a
-// verification do the same work on a busy machine as on an idle one.
+// workTime returns the processor time used by the current thread. The caller must have called
+// runtime.LockOSThread. With a limit on this time, a verification does the same work on a busy
+// machine as on an idle one.
 func workTime() time.Duration {
 	var u syscall.Rusage
 	if err := syscall.Getrusage(syscall.RUSAGE_THREAD, &u); err != nil {

@@ -76,8 +76,8 @@ func newLayout(n *Net) *layout {
 	return l
 }
 
-// direct orients the links so that they form no cycles: it reverses those that lead back in a
-// depth-first search from the marked places.
+// direct adds the edges and reverses some of them to remove cycles. It reverses each edge that
+// leads back to the current path of a depth-first search, which starts at the marked places.
 func (l *layout) direct() {
 	places := len(l.net.Places)
 	out := make([][]int, len(l.nodes)) // indexes of the outgoing edges of each node
@@ -282,10 +282,10 @@ func (l *layout) place() {
 // the nodes' order and minimum distances (pool adjacent violators algorithm).
 func (l *layout) relax(layer []int) {
 	type block struct {
-		sum   float64 // sum of the preferred positions of the block's nodes, after subtracting the offset of each node
+		sum   float64 // sum, over the nodes of the block, of the preferred position minus the offset
 		count float64
 	}
-	offsets := make([]float64, len(layer)) // distance of each node from the first one if the nodes are packed as tightly as possible
+	offsets := make([]float64, len(layer)) // offset of each node: its distance from the first node when the nodes are packed tightly
 	var blocks []block
 	for i, v := range layer {
 		if i > 0 {

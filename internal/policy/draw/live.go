@@ -34,9 +34,9 @@ func (n *Net) Live(m gate.Marking) {
 	}
 }
 
-// WithoutStart returns a copy of the net n, which was generated from a rule, without the start
-// transition and its place. The start transition fires on its own and has no effect after the first
-// call. If n has no such transition, WithoutStart returns n.
+// WithoutStart returns a copy of a generated net without its start transition and the place of this
+// transition. The start transition fires by itself and has no effect after the first call. If n has
+// no start transition, WithoutStart returns n.
 func (n Net) WithoutStart() Net {
 	t := slices.IndexFunc(n.Transitions, func(t Transition) bool { return t.Name == "start" && len(t.Tools) == 0 && t.Every == 0 })
 	if t < 0 || len(n.Transitions[t].In) != 1 {
@@ -72,8 +72,8 @@ func (n Net) WithoutStart() Net {
 	return n
 }
 
-// LiveSVG writes a live net as an SVG element of an HTML page. Colors and font sizes are left to
-// classes that the page's style sheet must define.
+// LiveSVG writes a live net as an SVG element for an HTML page. The page's style sheet must define
+// the classes for colors and font sizes.
 func LiveSVG(w io.Writer, n *Net) error {
 	l := newLayout(n)
 	b := bufio.NewWriter(w)

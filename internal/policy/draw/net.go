@@ -67,8 +67,8 @@ type Transition struct {
 // maxTools is the maximum number of tools listed in a box.
 const maxTools = 3
 
-// title returns the large print in a box: the transition's name or, if the transition is named
-// after its only tool, the name of the tool.
+// title returns the text in large print in a box. This is the name of the transition. If the
+// transition has a single tool and is named after it, this is the name of the tool.
 func (t *Transition) title() string {
 	if t.namesTool() {
 		return t.Tools[0]

@@ -130,11 +130,11 @@ type point struct{ x, y float64 }
 // A route is the line drawn for an edge.
 type route struct {
 	edge   *edge
-	points []point // pairs of points; each pair is joined by a curve, and consecutive pairs by a straight line
+	points []point // points in pairs; the two points of a pair are joined by a curve, and a straight line leads to the next pair
 }
 
-// routes returns the lines of all edges. Along each side of a node, the ends of the edges are
-// spread out in the same order as the nodes at the edges' other ends.
+// routes returns the line of each edge. Where several edges end at the same side of a node, their
+// ends are spread out and ordered like the nodes at the other ends.
 func (l *layout) routes() []route {
 	routes := make([]route, len(l.edges))
 	ends := make(map[[2]int][]int) // indexes of the edges at each side of each node: left (0) or right (1)

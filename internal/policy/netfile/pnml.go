@@ -39,7 +39,7 @@ type pnmlPage struct {
 	pnmlRest
 }
 
-// A pnmlRest contains the attributes and children of an element that have no separate field.
+// A pnmlRest contains the attributes and child elements that have no field in the enclosing struct.
 type pnmlRest struct {
 	Attributes []xml.Attr    `xml:",any,attr"`
 	Elements   []pnmlElement `xml:",any"`

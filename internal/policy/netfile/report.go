@@ -26,7 +26,7 @@ type Report struct {
 
 	NotLive []string      `json:"notLive,omitempty"` // transitions that are not live
 	Trap    []string      `json:"trap,omitempty"`    // shortest path to a deadlock with no terminal place marked
-	Trapped *int          `json:"trapped,omitempty"` // number of deadlocks with no terminal place marked, if the net has terminal places
+	Trapped *int          `json:"trapped,omitempty"` // number of deadlocks without a token in a terminal place, if the net has terminal places
 	Pump    *reportedPump `json:"pump,omitempty"`
 
 	net      *Net

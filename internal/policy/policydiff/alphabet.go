@@ -29,8 +29,8 @@ const (
 	missing
 )
 
-// An alphabet holds tools that represent all tools. It has one tool of each kind that the two
-// policies distinguish.
+// An alphabet holds a representative of each kind of tool. Two tools are of the same kind if
+// neither policy distinguishes them.
 type alphabet struct {
 	vocabulary
 	tools    []namedTool
@@ -40,16 +40,16 @@ type alphabet struct {
 	stop     func() bool
 }
 
-// A visibility describes a tool as the policies see it: the names that they distinguish, and
-// whether the tool's calls have the field "command".
+// A visibility describes what the policies can see of a tool: the names that they distinguish, and
+// whether its calls have the field "command".
 type visibility struct {
 	names   string
 	command presence
 }
 
-// add adds a tool to the alphabet, unless the policies mention none of its names, or cannot
-// distinguish it from an earlier tool or from a call with a single name. If the comparison must
-// stop, add adds nothing and marks the alphabet as incomplete.
+// add adds a tool to the alphabet. It omits a tool whose names the policies do not mention, and a
+// tool that they cannot distinguish from an earlier tool or from a call with a single name. If the
+// comparison must stop, add marks the alphabet as incomplete and adds nothing.
 func (a *alphabet) add(t namedTool) {
 	if a.stop() {
 		a.why = verify.WhyTime
@@ -80,8 +80,9 @@ func (t namedTool) labels() []gate.Name {
 	return append([]gate.Name{{Text: t.name, Certain: !t.foreign, Weak: t.foreign}}, t.also...)
 }
 
-// standIn is the prefix of the names that replace the tools' names while calls are enumerated. No
-// tool has such a name. Patterns shorter than the prefix match either all of these names or none.
+// standIn is the prefix of stand-ins, the names that replace the names of tools while calls are
+// enumerated. No tool has such a name. A pattern that is shorter than the prefix matches either all
+// stand-ins or none.
 const standIn = "\x00a tool "
 
 // standIns returns the tools, each under a unique name. Their own names need not be unique, because
@@ -94,8 +95,8 @@ func (a *alphabet) standIns() []verify.Tool {
 	return all
 }
 
-// real converts a call to a stand-in, a name that represents a tool, to a call to the tool itself.
-// ok is false if such a call cannot exist.
+// real converts a call to a stand-in to a call to the tool that it stands for. ok is false if no
+// such call can exist.
 func (a *alphabet) real(c verify.Call) (call representative, ok bool) {
 	var i int
 	if _, err := fmt.Sscanf(c.Tool, standIn+"%d", &i); err != nil {

@@ -7,9 +7,9 @@ import (
 	"github.com/petrigate/petrigate/gate"
 )
 
-// notCompared returns why the comparison is incomplete, or "" if it finds no reason. A reason is a
-// net that only one of the policies has, with a feature that is not compared, such as conditions on
-// arguments or approval channels.
+// notCompared returns the reason why the comparison is incomplete, or "" if it finds no reason. The
+// reason is a net that only one policy has and that uses a feature that is not compared. Examples
+// are conditions on arguments and approval channels.
 func (d *Comparison) notCompared() string {
 	for _, n := range d.unsharedNets() {
 		channel := func(t gate.Transition) bool { return t.Via != "" }
@@ -29,8 +29,7 @@ func (d *Comparison) notCompared() string {
 	return ""
 }
 
-// rechanneled reports whether both policies have the net n, apart from the channels of its
-// approvals.
+// rechanneled reports whether both policies have the net n, ignoring its approval channels.
 func (d *Comparison) rechanneled(n gate.NetInfo) bool {
 	anyChannel := func(n gate.NetInfo) string {
 		net := n.Net
@@ -46,9 +45,9 @@ func (d *Comparison) rechanneled(n gate.NetInfo) bool {
 	return anyChannel(n) != "" && slices.ContainsFunc(d.sides[0].nets, same) && slices.ContainsFunc(d.sides[1].nets, same)
 }
 
-// crossSessionNet returns why exploring a single session is not sufficient, or "" if it finds no
-// reason. The reason is a net that both policies have, that counts across sessions, and that
-// affected the comparison.
+// crossSessionNet returns the reason why it is not sufficient to explore a single session, or "" if
+// it finds no reason. The reason is a net of both policies that counts across sessions and affected
+// the comparison.
 func (d *Comparison) crossSessionNet() string {
 	for i, t := range d.pairs {
 		if d.shared != nil && !d.kept[i] {

@@ -13,8 +13,8 @@ import (
 // has such a name.
 const tickOf = "\x00tick "
 
-// clockless returns a copy of n whose timed transitions are fired by calls, so that the search
-// decides when they fire. These calls have no other effect on the copy. If n has a key, its timed
+// clockless returns a copy of n whose timed transitions are fired by calls. The search can then
+// decide when they fire. The calls have no other effect on the copy. If n has a key, its timed
 // transitions are unchanged, because they fire for all values of the key at once.
 func clockless(n gate.Net) gate.Net {
 	none := gate.Tool{Name: tickOf + "*", Kind: gate.Glob}

@@ -50,8 +50,8 @@ type representative struct {
 // might be impossible.
 //
 // A loose search includes calls that might be impossible, and lets timed transitions fire at any
-// time. If it finds no difference, no difference exists, but a difference that it finds might not
-// be real.
+// time. If it finds no difference, the policies do not differ. But the differences that it finds
+// might not be real.
 type possibleCall struct {
 	representative
 	names   [2][]gate.Name // if the arguments are unknown, the names that the map statements of each policy would assign to the call
@@ -110,8 +110,8 @@ const someTogether = "no arguments are known that match some of the maps togethe
 
 func (d *Comparison) partly(why string) { d.Complete, d.why = false, why }
 
-// direction returns a pointer to the field Stricter if the second verdict is stricter than the
-// first, or to the field Looser if it is less strict. If the verdicts are equal, direction returns
+// direction returns a pointer to the field for the difference between two verdicts: Stricter if the
+// second one is stricter, and Looser if it is less strict. If they are equal, direction returns
 // nil.
 func (d *Comparison) direction(verdicts [2]permission) **Witness {
 	switch {
@@ -134,8 +134,8 @@ func (d *Comparison) unsharedNets() []gate.NetInfo {
 	return out
 }
 
-// settled reports whether the comparison is decided for both kinds of difference: for each, a
-// witness was found, or a difference is proved to be impossible.
+// settled reports whether the search can end: for each kind of difference, a witness was found, or
+// the difference was proved to be impossible.
 func (d *Comparison) settled() bool {
 	return (d.Stricter != nil || d.none[0]) && (d.Looser != nil || d.none[1])
 }

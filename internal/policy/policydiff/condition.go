@@ -8,9 +8,9 @@ import (
 	"github.com/petrigate/petrigate/internal/list"
 )
 
-// conditions compares the success conditions of the two policies, which the search ignores. If only
-// one policy has a condition, conditions marks the comparison as incomplete, and treats the
-// difference that the condition might cause as possible.
+// conditions compares the success conditions of the two policies, because the search ignores them.
+// If only one policy has a condition, the comparison is incomplete, and the difference that the
+// condition might cause is considered possible.
 func (d *Comparison) conditions() {
 	from, to := d.sides[0].whole.Successes(), d.sides[1].whole.Successes()
 	added, gone := lacked(to, from), lacked(from, to)

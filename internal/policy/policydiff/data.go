@@ -9,15 +9,16 @@ import (
 	"github.com/petrigate/petrigate/gate"
 )
 
-// The search cannot try all arguments of calls. A loose search therefore uses more permissive
-// variants of the nets that depend on arguments. It thus covers more calls than the policies admit.
+// The search cannot try all arguments of a call. Instead, a loose search replaces the nets that
+// depend on arguments with more permissive variants, so that it covers at least the calls that the
+// policies admit.
 
 // readsData reports whether the state of the net depends on the arguments of calls.
 func readsData(n gate.NetInfo) bool { return n.Sum != nil || n.Row || hasKey(n.Net) }
 
-// lenient returns a variant of n for loose searches, which cover more calls than the policies
-// admit. The variant does not check the arguments of calls or record values from their results. If
-// the state of n depends on arguments, the variant admits all calls.
+// lenient returns the variant of n for a loose search. The variant does not check arguments, and
+// does not record values from results. If the state of n depends on arguments, the variant admits
+// all calls.
 func lenient(n gate.Net) gate.Net {
 	n.Validate, n.OnSuccess = nil, nil
 	if readsData(gate.NetInfo{Net: n}) {
@@ -45,9 +46,9 @@ func hasKey(n gate.Net) bool {
 	return len(n.Key) > 0 || slices.ContainsFunc(n.Transitions, func(t gate.Transition) bool { return len(t.Key) > 0 })
 }
 
-// bounded reports whether n belongs to a pair of nets, one of each policy, that limit the same sum
-// to different numbers. It considers only pairs with the lower limit in the same policy as the
-// first pair, because [Comparison.explore] uses only the first pair to determine whether a witness
+// bounded reports whether n belongs to a pair of nets that limit the same sum to different numbers.
+// Each policy has one net of the pair. The lower limit must be in the same policy as that of the
+// first pair, because [Comparison.explore] looks only at the first pair to decide whether a witness
 // is missing.
 func (d *Comparison) bounded(n gate.NetInfo) bool {
 	for _, pair := range d.sums {
@@ -78,9 +79,9 @@ func (d *Comparison) sumPairs(alone []gate.Map) (pairs [][2]gate.NetInfo) {
 	return pairs
 }
 
-// unlimited returns a fingerprint of the net that does not depend on the limit of its sum. It
-// replaces the limit with 1. If the net would then be invalid, unlimited returns the net's own
-// fingerprint.
+// unlimited returns a fingerprint of the net that ignores the limit of its sum: the fingerprint of
+// a copy with the limit 1. If the copy is invalid, unlimited returns the fingerprint of the net
+// itself.
 func unlimited(n gate.NetInfo) string {
 	one := n.Net
 	sum := *n.Sum
@@ -89,8 +90,8 @@ func unlimited(n gate.NetInfo) string {
 	return cmp.Or(fingerprint(one), n.Fingerprint)
 }
 
-// withAmounts adds variants of the given calls, with amounts that equal the limit of a sum or
-// exceed it by one. It considers only the sums of nets that one of the policies lacks.
+// withAmounts adds copies of the calls with other amounts: the limit of a sum, and the limit plus
+// one. It considers only the sums of nets that a single policy has.
 func (d *Comparison) withAmounts(calls []representative) []representative {
 	all := calls
 	for _, n := range d.unsharedNets() {

@@ -27,8 +27,8 @@ func (d *Comparison) excluded(alone []gate.Map) (never [2]bool) {
 }
 
 // within reports whether the other policy is proved to refuse everything that s refuses. It returns
-// false if the proof is stopped. It also returns false if s has an advisory net, because such a net
-// might block fewer calls in a policy with more nets.
+// false if the proof was stopped. It also returns false if s has an advisory net, because such a
+// net might block fewer calls in a policy with more nets.
 func (s *Side) within(other *Side, alone []gate.Map, stop func() bool) bool {
 	if s.yields() {
 		return false
@@ -64,8 +64,8 @@ func replaces(strict, n gate.NetInfo, alone []gate.Map, more bool) bool {
 	return same && (strict.Labels == nil) == (n.Labels == nil) && sameClass(strict, n) && !reads(n, alone)
 }
 
-// withList returns a variant of n that counts only the calls that the second net counts. The
-// variant is at most as strict as n. If withList cannot ensure this, it returns n.
+// withList returns a copy of n that counts only the calls that the second net counts. The copy must
+// not be stricter than n. If withList cannot ensure this, it returns n.
 func withList(n, other gate.Net) gate.Net {
 	lists := func(t gate.Transition) bool { return len(t.Tools) > 0 }
 	i := slices.IndexFunc(n.Transitions, lists)
@@ -93,8 +93,8 @@ func alike(a, b gate.Net) bool {
 		slices.EqualFunc(a.Transitions, b.Transitions, func(t, u gate.Transition) bool { return slices.Equal(t.Tools, u.Tools) })
 }
 
-// withNumbers returns a copy of n with those numbers of the second net, such as limits, that are
-// less restrictive. The copy is at most as strict as n.
+// withNumbers returns a copy of n. Where a number of the second net, such as a limit, is less
+// restrictive, the copy has this number. The copy is thus never stricter than n.
 func withNumbers(n, other gate.Net) gate.Net {
 	n.Initial = maps.Clone(n.Initial)
 	for _, p := range budgets(n) {
@@ -118,8 +118,8 @@ func withNumbers(n, other gate.Net) gate.Net {
 	return n
 }
 
-// slower reports whether the limit of sum a is at most as high as that of b and is refilled at most
-// as fast. If so, the same calls never leave more of a's limit than of b's.
+// slower reports whether sum a has at most the limit of sum b and is refilled at most as fast.
+// After the same calls, a then never has more left than b.
 func slower(a, b gate.Sum) bool {
 	product := func(most int, every time.Duration) *big.Int {
 		return new(big.Int).Mul(big.NewInt(int64(most)), big.NewInt(int64(every)))
@@ -127,9 +127,9 @@ func slower(a, b gate.Sum) bool {
 	return a.Most <= b.Most && (a.Every == 0 || b.Every > 0 && product(a.Most, b.Every).Cmp(product(b.Most, a.Every)) <= 0)
 }
 
-// shares reports whether the first net is a limit that is never refilled and is shared more widely
-// than the second, for example by all sessions of a principal. Such a limit is at least as strict
-// as it would be with the scope of the second net.
+// shares reports whether the first net is a limit that is never refilled and has a wider scope than
+// the second net. For example, all sessions of a principal may share it. Such a limit is at least
+// as strict as the same limit with the narrower scope.
 func shares(strict, n gate.NetInfo) bool {
 	back := func(t gate.Transition) bool { return t.Observe || t.Every > 0 }
 	return strict.Scope > n.Scope && strict.Cause == gate.CauseLimit && !strict.Row &&
@@ -157,10 +157,10 @@ func fingerprint(n gate.Net) string {
 	return p.Nets()[0].Fingerprint
 }
 
-// doubted returns why the comparison is incomplete, or "" if it finds no reason. If a call has
-// several fields that a policy reads as scripts, it is uncertain whether map statements match, and
-// the call is not compared. The comparison is incomplete if only one policy reads a field as a
-// script, and other fields are read as scripts too.
+// doubted returns the reason why the comparison is incomplete, or "" if it finds no reason. If the
+// policies read several fields of a call as scripts, it is not certain which map statements match,
+// so the call is not compared. The comparison is incomplete if only one policy reads one of these
+// fields as a script.
 func doubted(from, to *Side, alone []gate.Map) string {
 	reads := func(maps []gate.Map, wanted func(gate.Map) bool) bool {
 		return slices.ContainsFunc(maps, func(m gate.Map) bool { return m.Reader != nil && m.Field != "" && wanted(m) })

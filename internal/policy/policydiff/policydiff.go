@@ -142,8 +142,9 @@ func (d *Comparison) cutBy() string {
 // depends on the arguments of calls.
 const maxDataStates = 300
 
-// find repeats the search until it includes all shared nets that affect the result, and returns the
-// last search. If loose is true, the search includes calls and times that might be impossible.
+// find repeats the search, adding shared nets, until no omitted net affects the result. It returns
+// the last search. If loose is true, the search includes calls that might be impossible and lets
+// timed transitions fire at any time.
 func (d *Comparison) find(limit int, loose bool) (*product, error) {
 	for {
 		p, err := d.product(loose)
@@ -169,9 +170,9 @@ func (d *Comparison) find(limit int, loose bool) (*product, error) {
 	}
 }
 
-// product returns a product of the two policies. It leaves out nets that both policies have, unless
-// a difference depends on them. For a loose search, it also leaves out nets whose state depends on
-// arguments, except those of a policy that denies calls by default.
+// product returns a product of the two policies. It omits shared nets unless a difference depends
+// on them. In a loose search, it also omits nets whose state depends on arguments, unless their
+// policy denies calls by default.
 func (d *Comparison) product(loose bool) (*product, error) {
 	p := &product{Comparison: d, seen: make(map[string]bool), loose: loose}
 	for i, side := range d.sides {

@@ -14,9 +14,9 @@ import (
 // A product explores the same calls under two policies. In each step, a call begins, an earlier
 // call ends with success, failure or an unknown outcome, or time passes.
 //
-// Any number of identical calls that hold no tokens can be in flight, so a limited number of them
-// represents any larger number. The search is therefore an over-approximation: a difference counts
-// only if concrete calls show it.
+// If many identical calls without tokens are in flight, the product keeps only a limited number of
+// them to represent any number. It may therefore find differences that do not exist, so each
+// difference is confirmed with concrete calls.
 type product struct {
 	*Comparison
 	calls    []possibleCall // calls of the comparison that the policies of this product distinguish
@@ -175,9 +175,9 @@ func (n node) watches(f openCall) bool {
 	return true
 }
 
-// copyOf adds a copy of the open call f to both states and returns the copy. On rules that require
-// successful calls, the end of the copy has the same effect as the end of f. The second argument is
-// the number of the copy in the sequence of calls.
+// copyOf adds a copy of the open call f to both states and returns the copy. The end of the copy
+// has the same effect on rules that require successful calls as the end of f. call is the number of
+// the copy in the sequence of calls.
 func (n node) copyOf(f openCall, call int) openCall {
 	again := openCall{step: f.step}
 	again.step.Call = call
@@ -203,8 +203,9 @@ func (n node) copyOf(f openCall, call int) openCall {
 	return again
 }
 
-// withCopies returns the given flights, which are transitions that wait for a call to end. For each
-// flight of the first call, it adds an equal flight of the second call.
+// withCopies returns the given flights with copies added. A flight is a transition that waits for a
+// call to end. For each flight of the first call, the result also contains an equal flight of the
+// second call.
 func withCopies(flights []gate.Flight, call, other uint64) []gate.Flight {
 	out := slices.Clip(flights)
 	for _, one := range flights {

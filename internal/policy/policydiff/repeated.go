@@ -14,9 +14,9 @@ import (
 // maxRepeated is the maximum number of times that a call is repeated.
 const maxRepeated = 10_000
 
-// compareRepeated repeats each call that is counted by nets of only one policy. It repeats the call
-// twice: first, all its repetitions are in flight together; then, each repetition succeeds before
-// the next begins. When both policies refuse the call, compareRepeated lets time pass once and
+// compareRepeated repeats each call that is counted by a net of only one policy. It does this
+// twice: first with all calls in flight at the same time, and then with each call succeeding before
+// the next one. When both policies refuse the call, compareRepeated lets time pass once and
 // continues.
 func (d *Comparison) compareRepeated() {
 	apart := d.unsharedNets()
@@ -42,7 +42,7 @@ func (d *Comparison) compareRepeated() {
 	var found []*Witness
 	for _, c := range d.calls {
 		for _, together := range []bool{true, false} {
-			times := 1 // enough if no net of only one policy counts the call: only the default decisions can then differ on it
+			times := 1 // enough if no net of only one policy counts the call, because only the default decisions can then differ
 			if concerned(c) {
 				times += min(most, maxRepeated)
 			}
@@ -93,8 +93,8 @@ func (d *Comparison) repeat(c possibleCall, times int, wait time.Duration, toget
 	return nil
 }
 
-// differing returns the nets that refuse the call or require approval in only one of the policies.
-// If there are no such nets, it returns all nets that do so in both policies.
+// differing returns the nets that refuse the call or require approval for it in only one policy. If
+// there are no such nets, it returns all nets that refuse the call or require approval.
 func differing(by [2][]string) []string {
 	all := slices.Concat(by[0], by[1])
 	once := slices.DeleteFunc(slices.Clone(all), func(net string) bool {

@@ -80,9 +80,8 @@ func (d *Comparison) alphabet() *alphabet {
 	return a
 }
 
-// certainty returns a net that refines the enumeration of calls. Because of this net, a call that
-// is certain to have a name is listed separately from a call that only might have it. The net
-// covers only names that map statements assign.
+// certainty returns a net that makes the enumeration distinguish calls that certainly have a name
+// from calls that only might have it. The net lists only names that map statements assign.
 func (d *Comparison) certainty(labels *gate.Labels) gate.Net {
 	t := gate.Transition{Name: otherTool, Inputs: []string{"p"}, Outputs: []string{"p"}, Tools: []gate.Tool{{Name: otherTool, Kind: gate.Literal}}}
 	for _, m := range labels.Maps {
@@ -149,9 +148,9 @@ func (d *Comparison) doubt(c representative, single []gate.Map) {
 	}
 }
 
-// sees reports whether the policy is certain to see the call with exactly its own names and the
-// given names from map statements. It returns false in doubtful cases, for example if a net
-// computes names with a Go function.
+// sees reports whether, in the policy, the call certainly has its own names and the given names
+// from map statements, and no others. If this is doubtful, for example because a net computes names
+// with a Go function, sees returns false.
 func (s *Side) sees(call gate.Call, mapped []gate.Name) bool {
 	known := func(text string) bool {
 		is := func(n gate.Name) bool { return n.Text == text }

@@ -73,9 +73,9 @@ func (p *product) begin(k int, c possibleCall) (missing []int) {
 	return nil
 }
 
-// endAll continues the search from node k: it ends each open call with each outcome. Of several
-// identical calls, only one is ended. If they stand for any larger number of calls, endAll also
-// tries a success that leaves their number unchanged.
+// endAll ends each open call of node k with each outcome. It ends only one of several identical
+// calls. If these stand for any larger number of calls, endAll also ends one of them with success
+// without reducing their number.
 func (p *product) endAll(k int) {
 	alike := make(map[string]int)
 	for _, f := range p.nodes[k].open {
@@ -153,9 +153,8 @@ func (p *product) expandLoose(k int) (missing []int) {
 }
 
 // confirm replays the steps t under the complete policies. If the last call shows the same kind of
-// difference as the given decisions, confirm returns a witness. If omitted nets, which both
-// policies have, refuse a call or require approval, confirm returns their indexes instead. If the
-// replay does not show the difference, both results are nil.
+// difference, confirm returns a witness. If it does not because omitted shared nets refuse a call
+// or require approval, confirm returns the indexes of these nets. Otherwise, both results are nil.
 func (p *product) confirm(t verify.Trace, found [2]permission) (w *Witness, missing []int) {
 	whole := [2]*gate.Policy{p.sides[0].whole, p.sides[1].whole}
 	if p.loose {

@@ -55,8 +55,8 @@ func (a *alphabet) bares(o toolname.Owner) []string {
 	return list.Sorted(all)
 }
 
-// synthesize returns unused names, one for each combination of patterns that a name can match. Each
-// name is tried after each of the prefixes, which must include the empty string.
+// synthesize returns unused names, one for each combination of patterns that can match the same
+// name. It tries each name after each of the prefixes. The empty prefix must be among them.
 func (a *alphabet) synthesize(prefixes ...string) []string {
 	if len(a.patterns) == 0 {
 		return nil
@@ -79,7 +79,7 @@ func (a *alphabet) tool(owners toolname.Owners, o toolname.Owner, bare string) {
 	names := toolname.Names{Upstream: o.Upstream, Bare: bare, Exposed: toolname.Exposed(o.Prefix, bare), Canonical: o.Upstream + "." + bare}
 	t := namedTool{name: names.Exposed, foreign: owners.Foreign(names), also: toolname.AdditionalNames([]toolname.Names{names}, owners)[0]}
 	a.add(t)
-	if len(owners) == 1 { // add a variant of the tool whose bare name can only restrict calls, because another tool of the server may also have this name
+	if len(owners) == 1 { // add a variant of the tool whose bare name only restricts calls, because another tool of the server may have this name, too
 		t.also = slices.Clone(t.also)
 		for i := range t.also {
 			if t.also[i].Text == bare && bare != names.Exposed {
@@ -126,10 +126,10 @@ func (a *alphabet) heads(names []string) []string {
 	return list.Sorted(all)
 }
 
-// mentionedOwners returns the given servers whose names, with the given suffix added, occur in the
-// policies or match a pattern there. For example, with the suffix ".push", it returns the server
-// git if a policy mentions git.push. The result always contains unnamed, which stands for all other
-// servers.
+// mentionedOwners returns the servers that the policies mention. It appends the suffix to the name
+// of each server and looks for the result among the names and patterns of the policies. For
+// example, if the suffix is ".push" and a policy mentions git.push, the result contains the server
+// git. The result always contains unnamed, which stands for all other servers.
 func (a *alphabet) mentionedOwners(owners []string, rest string) []string {
 	all := []string{unnamed}
 	for _, o := range owners {

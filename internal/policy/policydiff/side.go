@@ -55,14 +55,13 @@ func (s *Side) emptyIfShadow(other *Side) error {
 	return s.compile()
 }
 
-// buildPolicy builds a policy from the nets that the first function accepts, each converted by the
-// second function.
+// buildPolicy builds a policy from the nets accepted by wanted. It converts each of them with seen.
 func (s *Side) buildPolicy(wanted func(gate.NetInfo) bool, seen func(gate.Net) gate.Net) (*gate.Policy, error) {
 	nets := list.Map(list.Filter(s.nets, wanted), func(n gate.NetInfo) gate.Net { return seen(n.Net) })
 	return gate.NewPolicy(nets, gate.PolicyOptions{Labels: s.labels, Deny: s.deny})
 }
 
-// yields reports whether the policy has an advisory net, which lets some calls pass that it would
+// yields reports whether the policy has an advisory net. Such a net may admit a call that it would
 // otherwise block; see [gate.Net].Advisory.
 func (s *Side) yields() bool {
 	return slices.ContainsFunc(s.nets, func(n gate.NetInfo) bool { return n.Advisory })

@@ -43,8 +43,8 @@ func vocabularyOf(sides [2]*Side) vocabulary {
 	return vocabulary{slices.Sorted(maps.Keys(names)), slices.Sorted(maps.Keys(patterns))}
 }
 
-// bases returns the names and, for each name with dots, also the prefixes that end before a dot.
-// For example, the name a.b.c adds a.b and a.
+// bases returns the names and the parts of each name that end before a dot. For example, for a.b.c,
+// it returns a.b.c, a.b and a.
 func (s *vocabulary) bases() []string {
 	all := slices.Clone(s.names)
 	for _, name := range s.names {
