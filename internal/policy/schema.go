@@ -6,9 +6,9 @@ import (
 	"slices"
 )
 
-// A Schema is the JSON Schema of a tool's arguments. It is used to look up the possible arguments.
-// If the schema lists properties, others are possible only if it explicitly allows them. JSON
-// Schema, by contrast, allows them by default.
+// A Schema is the JSON Schema of a tool's arguments. It is used to find out which arguments are
+// possible. In JSON Schema, properties that are not listed are allowed by default. Here, if the
+// schema lists any properties, others are possible only if it allows them explicitly.
 type Schema map[string]any
 
 // ParseSchema parses a schema. An invalid schema allows everything.
@@ -38,9 +38,9 @@ func (s Schema) members() (members map[string]any, ok bool) {
 	return members, ok
 }
 
-// lacks returns the first key on the path that the schema rules out, and the keys that it lists in
-// its place. If the whole path is possible, the returned key is empty. In the path, an empty key
-// stands for the elements of an array.
+// lacks looks for the first key on the path that the schema does not allow. It returns this key and
+// the keys that the schema lists instead. If the schema allows the whole path, the returned key is
+// empty. An empty key in the path stands for the elements of an array.
 func (s Schema) lacks(way []string) (key string, known []string) {
 	for _, step := range way {
 		var next any

@@ -131,9 +131,9 @@ func (b *builder) noteNames() {
 	}
 }
 
-// explainOddName explains why a name probably does not denote a tool, and returns a hint. Both
-// results are empty if it finds no reason. earlier contains the preceding names in the rules, to
-// find a name that differs from another one only in case.
+// explainOddName returns the reason why a name probably does not denote a tool, and a hint. If it
+// finds no reason, both are empty. It compares the name with the earlier names in the rules, which
+// might differ only in case.
 func (b *builder) explainOddName(n rules.Name, servers []string, earlier []rules.Name) (msg, hint string) {
 	if n.Quoted || b.givenBy(n.Text) != "" {
 		return "", ""
@@ -143,8 +143,8 @@ func (b *builder) explainOddName(n rules.Name, servers []string, earlier []rules
 			return fmt.Sprintf("the server %[2]s has no tool %[1]q", n.Text, server), fmt.Sprintf("did you mean %q?", server+"."+tool)
 		}
 	}
-	// A part before the dot that does not resemble any server's name may be a tool, and the part
-	// after it an action.
+	// If the part before the dot does not resemble the name of a server, it may be a tool, and the
+	// rest an action of the tool.
 	if server, tool, ok := strings.Cut(n.Text, "."); ok && !n.Glob() && !slices.Contains(servers, server) && !b.isTool(server) {
 		if near := text.Nearest(server, servers); near != "" {
 			return fmt.Sprintf("unknown server %s", server), fmt.Sprintf("did you mean %q?", near+"."+tool)

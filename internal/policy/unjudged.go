@@ -20,8 +20,8 @@ type successChecker struct {
 	warned map[string]bool // tools already warned about
 }
 
-// warn warns about a rule that depends on the success of a script, if a failed script might count
-// as successful. It warns only once for each tool.
+// warn warns about a rule that depends on the success of a script if a script that fails might
+// count as successful. It warns once per tool.
 func (b successChecker) warn(n rules.Name, effect string) {
 	for _, tool := range b.scriptTools(n) {
 		known, condition := b.shellOf(tool)

@@ -42,7 +42,7 @@ func readCase(line []byte) (*policyCase, json.RawMessage, error) {
 	}
 	c := &policyCase{}
 	if err := strict(inner, c); err != nil {
-		return c, expect, err // c may already contain the name of the case, for use in the answer
+		return c, expect, err // c may already hold the name of the case, which the answer repeats
 	}
 	if c.Mode != "" && c.Mode != "enforce" && c.Mode != "shadow" {
 		return c, expect, fmt.Errorf("unknown mode %q: enforce or shadow", c.Mode)

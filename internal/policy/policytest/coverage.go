@@ -56,8 +56,8 @@ func newCoverage(items []*Item) *Coverage {
 	return c
 }
 
-// A spoiler is a transition that undoes the effect of earlier successes: calls that a rule requires
-// must then succeed again. It counts as exercised by every admitted call to one of its tools.
+// A spoiler is a transition that undoes earlier successes. Afterwards, the calls that a rule
+// requires must succeed again. A spoiler is exercised when a call to one of its tools is admitted.
 type spoiler struct {
 	item  *Item
 	tools []gate.Tool

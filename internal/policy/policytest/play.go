@@ -95,7 +95,7 @@ func (r *testRun) call(number int, s *Step) gate.Call {
 		case i < 0:
 			c.Also = append(c.Also, name)
 		case name.Weak:
-			c.Also[i] = name // a test can mark a name from the configuration as weak (able only to restrict the call), but cannot remove the mark
+			c.Also[i] = name // a test can mark a name as weak, so that it only restricts the call; it cannot remove such a mark from a name in the configuration
 		}
 	}
 	if s.Annotations != nil {
@@ -208,7 +208,7 @@ func (s *Step) speaksOf(b gate.Block) bool {
 	if m == nil {
 		return b.Net == s.Rule
 	}
-	line, _ := strconv.Atoi(m[2]) // the only possible error is an overflow, and the resulting number matches no line
+	line, _ := strconv.Atoi(m[2]) // the only possible error is an overflow; no line has the resulting number
 	column, _ := strconv.Atoi(m[3])
 	want, got := filepath.ToSlash(m[1]), filepath.ToSlash(b.Rule.File)
 	return (want == got || strings.HasSuffix(got, "/"+path.Clean(want))) && line == b.Rule.Line && (column == 0 || column == b.Rule.Column)

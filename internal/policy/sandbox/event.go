@@ -16,14 +16,14 @@ type Event struct {
 	ID      string          `json:"id,omitempty"`
 	Tool    string          `json:"tool,omitempty"`
 	Also    []string        `json:"also,omitempty"` // other names of the tool
-	Weak    []string        `json:"weak,omitempty"` // those names in Tool and Also that are weak: they can restrict the call, but not satisfy a requirement or exempt the call from a rule
+	Weak    []string        `json:"weak,omitempty"` // names in Tool and Also that are weak: they can restrict the call, but they cannot satisfy a requirement or exempt the call from a rule
 	Args    json.RawMessage `json:"args,omitempty"`
 	Approve Consent         `json:"approve,omitempty"`
 	Outcome string          `json:"outcome,omitempty"` // how the call ended; one of [Outcomes]
 	Returns json.RawMessage `json:"returns,omitempty"` // result of a successful call, as any JSON value
 	Net     string          `json:"net,omitempty"`
 	For     string          `json:"for,omitempty"`   // duration of a wait event, such as "20s"
-	Times   int             `json:"times,omitempty"` // if positive, maximum number of consecutive calls, each ended with success; the event stops at the first call that is not admitted; if 0, a single call is made and left open
+	Times   int             `json:"times,omitempty"` // if positive, maximum number of calls in a row; each admitted call succeeds, and the first call that is not admitted ends the event; if 0, the event makes a single call and leaves it open
 }
 
 // Outcomes contains the JSON word for each outcome.

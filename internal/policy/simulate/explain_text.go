@@ -50,9 +50,9 @@ func (e *Explanation) Text(k text.Ink) string {
 	return b.String()
 }
 
-// writeReading writes which unqualified names were resolved to agents' built-in tools. If the name
-// of the call was not resolved but might denote such a tool, it suggests the command that explains
-// a call to that tool.
+// writeReading writes which unqualified names were read as agents' built-in tools. The name of the
+// call might denote such a tool even if it was not read as one. writeReading then suggests the
+// command that explains a call to that tool.
 func (e *Explanation) writeReading(b *strings.Builder) {
 	for _, c := range e.of.readAs {
 		fmt.Fprintf(b, "%s is read as %s.\n", c.Asked, c.Tool)

@@ -61,9 +61,9 @@ func result(word, text string) (number string, says json.RawMessage, err error) 
 	return number, json.RawMessage(written), nil
 }
 
-// latest returns the number of the call that a command refers to. If text is not empty, it contains
-// this number. Otherwise, the command refers to the latest call in the wanted state or, if no call
-// is in that state, to the latest call that has not ended.
+// latest returns the number of the call that a command refers to. If text is not empty, it is the
+// number. Otherwise, latest returns the latest call in the wanted state. If no call is in that
+// state, it returns the latest call that has not ended.
 func (m *Simulator) latest(wants callState, text string) (int, error) {
 	if text != "" {
 		n, err := strconv.Atoi(text)

@@ -121,15 +121,15 @@ func (m *Simulator) stepsText() []string {
 	return steps
 }
 
-// ended reports whether move i makes or approves the given call. The step for such a move also
-// contains the outcome of the call if the next move ends it.
+// ended reports whether move i makes or approves the given call. If the next move ends the call,
+// the step for move i also contains the outcome.
 func (m *Simulator) ended(i, call int) bool {
 	return i >= 0 && m.moves[i].of == call && (m.moves[i].word == "call" || m.moves[i].word == "approve")
 }
 
-// callText returns the test step for move i, which makes a call or answers its approval request. It
-// returns the empty string if a later move answers the request: the step for the later move then
-// makes the call.
+// callText returns the test step for move i, which makes a call or answers its approval request. If
+// a later move answers the request, the step for that move makes the call, and callText returns the
+// empty string.
 func (m *Simulator) callText(i int) string {
 	mv := m.moves[i]
 	c := m.calls[mv.of-1]

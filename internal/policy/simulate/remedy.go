@@ -55,9 +55,9 @@ func (s *Simulation) hooksInOtherSessions() bool {
 	return c != nil && cmp.Or(c.Session.By, "connection") == "connection"
 }
 
-// allowAgents searches again for a remedy, now including agents' built-in tools. It stores the
-// result in w.Remedy unless the search proves that no such remedy exists. It does not search if
-// only block rules refuse the call.
+// allowAgents repeats the search for a remedy with agents' built-in tools included. It stores the
+// result in w.Remedy, unless the search proves that no such remedy exists. If only block rules
+// refuse the call, allowAgents does not search.
 func (s *Simulation) allowAgents(w *remedy, c gate.Call, r *gate.Refusal) {
 	if !slices.ContainsFunc(r.Blocks, func(b gate.Block) bool { return b.Cause != gate.CauseBlock }) {
 		return
@@ -69,17 +69,17 @@ func (s *Simulation) allowAgents(w *remedy, c gate.Call, r *gate.Refusal) {
 	}
 }
 
-// restrictToServers adapts a remedy to a session that has only calls to servers' tools. It discards
-// a remedy that needs an agent's built-in tool. If a tool of the remedy has the same name as a
-// built-in one, the remedy's sentence points out that a server's tool is meant. Nothing changes if
-// the refused call has the name of a built-in tool.
+// restrictToServers removes agents' built-in tools from a remedy. If the remedy needs such a tool,
+// it is discarded. If a server's tool in the remedy has the same name as a built-in tool, the
+// remedy's sentence points out that the server's tool is meant. If the refused call itself has the
+// name of a built-in tool, restrictToServers does nothing.
 func (s *Simulation) restrictToServers(w *remedy, tool string) {
 	own := agenttool.Names()
 	if slices.Contains(own, tool) {
 		return // the call belongs to an agent's session
 	}
 	for _, step := range w.Steps {
-		agent, _, qualified := strings.Cut(step.Name, ".") // the part before the dot is not always an agent: it may also be a server's tool, followed by an action of the tool
+		agent, _, qualified := strings.Cut(step.Name, ".") // the part before the dot might not be an agent; it can also be a tool of a server, and the rest an action of that tool
 		switch ours := func(c config.Server) bool { return c.Name == agent }; {
 		case qualified && slices.Contains(own, step.Name) && !slices.ContainsFunc(s.source.Config.Servers, ours):
 			w.Remedy = verify.Remedy{Why: fmt.Sprintf("%s is an agent's own tool, and session.by is connection, so its calls are in a different session", quoteName(step.Name))}

@@ -69,8 +69,8 @@ func (m *Simulator) printChanges(before []gate.NetState) {
 	}
 }
 
-// printValueChanges prints how a net's state has changed for each value that the net counts
-// separately, such as each path. It also prints changes to the amount spent from a limit on a sum.
+// printValueChanges prints how a net's state has changed for each value of its key, such as each
+// path. It also prints how much of the limit on a sum has been spent.
 func (m *Simulator) printValueChanges(was, is *gate.NetState) {
 	before := make(map[string]string)
 	for i := range was.Values {
@@ -105,8 +105,8 @@ func stateText(m gate.Marking, spent string) string {
 	return text
 }
 
-// valueText returns the argument values that select one of a net's states in readable form, each
-// preceded by the name of its field, as in "path a.txt".
+// valueText returns the values of a net's key as readable text. Each value follows the name of its
+// field, as in "path a.txt".
 func valueText(key []gate.KeyValue) string {
 	return strings.Join(list.Map(key, func(k gate.KeyValue) string { return k.Field + " " + k.Value }), ", ")
 }
@@ -124,8 +124,8 @@ func (m *Simulator) title(net string) string {
 	return text
 }
 
-// reason returns the text of a refusal, with the number of each call replaced by the number that
-// the simulator uses for it.
+// reason returns the text of a refusal. It replaces the gate's number of each call with the
+// simulator's number.
 func reason(r *gate.Refusal) string {
 	text := r.Text
 	for _, b := range r.Blocks {

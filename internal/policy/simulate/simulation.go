@@ -74,8 +74,8 @@ func (s *Simulation) Learn(tools check.ToolSet) {
 	s.offer()
 }
 
-// offer tells the session which tools are available. Advisory nets depend on this: they have no
-// effect while they would block every tool; see [gate.Net].Advisory.
+// offer tells the session which tools exist. Advisory nets need to know this, because they have no
+// effect as long as they would block every tool; see [gate.Net].Advisory.
 func (s *Simulation) offer() {
 	calls := []gate.Call{}
 	for _, t := range s.tools.Tools {

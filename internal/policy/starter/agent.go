@@ -111,9 +111,9 @@ func (a Agent) rules(tests []string, deny bool) string {
 	return b.String()
 }
 
-// shellField returns the notation for the field that holds the script in a call to the agent's own
-// shell. It includes the agent's name, so that calls to a server's tool named "bash" do not count
-// as test runs.
+// shellField returns the text that denotes the script argument of the agent's shell tool in rules.
+// It begins with the agent's name, so that a call to a server's tool named "bash" does not count as
+// a test run.
 func (a Agent) shellField() string {
 	return fmt.Sprintf("%q.command", a.names(a.Shells[0]))
 }

@@ -7,20 +7,19 @@ import (
 	"github.com/petrigate/petrigate/internal/policy/toolkind"
 )
 
-// Words in the names of tools that work on objects such as files. In the name of a read-only tool,
-// one of showWords indicates that the tool shows a single object, and one of contentWords that it
-// shows the object's content. In the name of a writing tool, one of createWords indicates that the
-// tool can create the object, so there may be nothing to read beforehand.
+// Words that occur in the names of tools for objects such as files. A read-only tool with one of
+// showWords shows a single object, and one with contentWords shows its content. A writing tool with
+// one of createWords can create the object, so there might be nothing to read before the call.
 var (
 	showWords    = []string{"read", "view", "cat", "get", "show", "describe"}
 	contentWords = []string{"read", "view", "cat"}
 	createWords  = []string{"write", "put", "upsert", "save"}
 )
 
-// readersOf returns the server's tools that show the object changed by tool t, if any, and the key:
-// the arguments that tell whether two calls are about the same object. For example, the key is
-// "path as source" if tool t has the object's path in its argument source, and the other tools have
-// it in their argument path.
+// readersOf returns the server's tools that show the object that t changes, if any. It also returns
+// the key, the arguments that identify the object. For example, if t has the path of the object in
+// the argument source and the other tools have it in the argument path, the key is "path as
+// source".
 func (s *server) readersOf(t tool) (readers []string, key string) {
 	if t.Kind == toolkind.Edit && t.hasWord(createWords) {
 		return nil, ""

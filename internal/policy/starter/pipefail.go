@@ -2,9 +2,10 @@ package starter
 
 import "github.com/petrigate/petrigate/internal/agenttool"
 
-// OffersPipefail reports whether setting shell.pipefail would help: it lets test runs inside a pipe
-// meet rules that require tests. OffersPipefail returns false if the configuration already has the
-// key shell, or if nothing will be written because a policy already exists.
+// OffersPipefail reports whether to suggest the setting shell.pipefail. With this setting, a test
+// run inside a pipe satisfies rules that require tests. The setting is not suggested if the
+// configuration already has the key shell, or if nothing is written because a policy already
+// exists.
 func (plan *Plan) OffersPipefail() bool {
 	return plan.agent != nil && plan.tested && plan.ExistingPolicy == "" && !plan.shell && agenttool.TakesScript(plan.agent.Name)
 }

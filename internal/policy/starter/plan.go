@@ -34,7 +34,7 @@ type Plan struct {
 
 	Missing []string // servers that did not respond; the plan has no rules for their tools
 
-	Enforced bool // whether the new rules are enforced at once, because the configuration has a policy without a mode, or a mode other than shadow
+	Enforced bool // whether the new rules are enforced at once; this is so if the configuration has a mode other than shadow, or has a policy and no mode
 
 	Config        string // path of the configuration; only missing keys are added to it
 	Before, After []byte // content of the configuration before and after the change
@@ -126,9 +126,9 @@ func (plan *Plan) readExisting(c *config.Config) {
 	}
 }
 
-// existingPolicy returns the path of a file that contains existing rules or nets: a file used by
-// the configuration or, if it exists, the given rules file. Without such a file, it returns the
-// empty string.
+// existingPolicy returns the path of a file with existing rules or nets, or the empty string. The
+// file is one that the configuration uses. If it uses no such file, existingPolicy returns the
+// given rules file if it exists.
 func existingPolicy(c *config.Config, file string) string {
 	switch {
 	case len(c.Rules) > 0:

@@ -227,9 +227,9 @@ func (p *proposal) addSecretRules() {
 	p.claims.add("prove never %s without human-approval", class)
 }
 
-// unusedName returns a name that no tool has: the given name, with a number appended if necessary.
-// It is used in map statements. If a tool had the same name, rules for the name would also apply to
-// the tool.
+// unusedName returns a name that no tool has, for use in a map statement. If a tool had the name,
+// rules for the name would apply to the tool, too. If the given name is already used, unusedName
+// appends a number.
 func (p *proposal) unusedName(name string) string {
 	taken := func(name string) bool {
 		return slices.ContainsFunc(p.tools(), func(t tool) bool { return strings.EqualFold(t.bare, name) || strings.EqualFold(t.name, name) })

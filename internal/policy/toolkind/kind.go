@@ -59,8 +59,8 @@ var leadingVerbs = map[string]Kind{
 	"pay": Pay, "transfer": Pay, "charge": Pay, "refund": Pay, "purchase": Pay, "buy": Pay, "withdraw": Pay, "payout": Pay,
 }
 
-// sendNouns denote messages, and payNouns denote payments. A tool that creates a message probably
-// sends it. A tool that does more than read a payment probably moves money.
+// sendNouns are words for messages, and payNouns are words for payments. A tool that creates a
+// message probably sends it. A tool for payments that is not read-only probably moves money.
 var (
 	sendNouns = []string{"comment", "message", "email", "mail", "tweet", "post", "reply", "issue", "review", "release", "gist", "notification", "invitation", "request"}
 	payNouns  = []string{"payment", "payout", "transfer", "refund", "charge", "purchase", "invoice"}

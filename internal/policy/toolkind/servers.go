@@ -22,8 +22,8 @@ type Server struct {
 	// Success contains the success conditions of tools that run scripts, keyed by tool name. A
 	// condition is "true" if the tool reports failures through isError.
 	Success map[string]string
-	// NoHints reports whether the hints that the server gives about the tools in Kinds are
-	// meaningless.
+	// NoHints reports whether to ignore the server's hints about the tools in Kinds, because they
+	// are meaningless.
 	NoHints bool
 }
 

@@ -31,7 +31,7 @@ type AtMost struct {
 type Period struct {
 	Call       gate.Tool     // tool whose calls restart the count; if its name is empty, no call restarts the count
 	Successful bool          // whether only successful calls to Call restart the count
-	Window     time.Duration // if positive, a token bucket limits the calls: Count calls at once, then one more every Window/Count
+	Window     time.Duration // if positive, the limit is a token bucket: it permits Count calls at once, and then one more every Window/Count
 	User       bool          // whether to count the calls in all sessions of a user together
 }
 
@@ -46,7 +46,7 @@ type (
 		Tool      gate.Tool
 		ButBudget bool
 
-		each bool // whether the claim is made separately for each value of the keys that nets read from calls
+		each bool // whether the claim is made for each value of the nets' keys separately
 	}
 )
 
@@ -54,10 +54,10 @@ type (
 	// Conserved claims that the total number of tokens in Net never changes.
 	Conserved struct{ Net string }
 
-	// Exclusive claims that no two of Places in Net are ever marked at the same time. A place also
-	// counts as marked while a call in flight holds its token. If the call's outcome is unknown and
-	// the net releases the token, the place counts as marked from then on, because the call may
-	// still be running.
+	// Exclusive claims that no two of Places in Net are marked at the same time. While a call in
+	// flight holds the token of a place, the place still counts as marked. If the outcome of the
+	// call is unknown and the net releases the token, the place counts as marked from then on,
+	// because the call might still be running.
 	Exclusive struct {
 		Net    string
 		Places []string

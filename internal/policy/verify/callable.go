@@ -21,7 +21,7 @@ func (m *prover) decideCallable(t gate.Tool) Name {
 	n, why := m.checkName(m.decideInModel(t))
 	switch {
 	case why == "" || !m.Keyed() && m.enforces(func(n *explore.Net) bool { return n.Info.Validate != nil }):
-		return n // even if the gate refuses these calls, the name counts as callable: a validator may have refused only the arguments that were tried
+		return n // the name counts as callable even if the gate refuses these calls, because a validator might accept other arguments
 	case m.Keyed():
 		why = explore.WhyValues
 	}
@@ -91,8 +91,8 @@ func (m *prover) decideInModel(t gate.Tool) Name {
 	return name
 }
 
-// setImpossible records that no call with the name is admitted, and which nets forbid such calls.
-// It omits nets that it finds to be unnecessary.
+// setImpossible records that no call with the name is admitted. It also records the nets that
+// forbid such calls, without those that it finds to be unnecessary.
 func (m *prover) setImpossible(name *Name, q *explore.Query, nets []int) {
 	nets, sure := m.Minimize(q, nets)
 	name.Callable, name.Because, name.Rough = Impossible, m.named(nets), !sure

@@ -51,11 +51,10 @@ func Calls(p *gate.Policy, o Options) (calls []Call, why string) {
 	return calls, why
 }
 
-// Synthesize makes up names for the patterns: one for each combination of patterns that can match
-// the same name. With several prefixes, a combination also specifies the patterns that match the
-// name after each prefix; the first prefix must be empty. The returned names are not in taken.
-// complete is false if some names might be missing, because a pattern is too long or the search
-// reached its limit.
+// Synthesize returns a new name for each combination of patterns that can match the same name. If
+// there are several prefixes, a combination also tells which patterns match the name after each
+// prefix. The first prefix must be empty. Names in taken are not returned. complete is false if
+// names might be missing, because a pattern is too long or the search reached its limit.
 func Synthesize(patterns, prefixes []string, taken map[string]bool) (names []string, complete bool) {
 	return callclass.Synthesize(patterns, prefixes, taken)
 }

@@ -32,9 +32,9 @@ func (a ForEach) prove(m *prover) Proof {
 	return p
 }
 
-// narrow returns a variant of the function tag that selects only calls with the tracked value, the
-// one key value that the proof considers. In the proof of a [NeverBefore], it also selects calls to
-// Tool without a key value, because no earlier call can have the same value.
+// narrow returns a variant of tag that selects only calls with the tracked value, the only key
+// value that the proof considers. For a [NeverBefore], it also selects calls to Tool without a key
+// value, because no earlier call can have the same value.
 func (a *ForEach) narrow(tag func(*callclass.Class) uint8) func(*callclass.Class) uint8 {
 	if tag == nil {
 		return nil
@@ -96,8 +96,8 @@ func (m *prover) NeverMet(q *explore.Query, nets []int) explore.Answer {
 	return explore.Answer{Why: explore.WhyValues}
 }
 
-// ofOneValue reports whether the calls of the run ms that satisfy tag(class) != 0 can all have the
-// same key value. They cannot if their names come from map statements that match different values.
+// ofOneValue reports whether all calls selected by tag in the run ms can have the same key value.
+// They cannot if map statements that match different values give them their names.
 func ofOneValue(ms []explore.Move, tag func(*callclass.Class) uint8) bool {
 	classes := explore.ClassesOf(ms)
 	v := callclass.CommonValues(classes)

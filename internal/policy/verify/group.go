@@ -24,7 +24,7 @@ func (m *prover) explored(nets []int) Group {
 		return g
 	}
 	gap := m.Calls.Gap(nets, nil)
-	rows := !slices.ContainsFunc(nets, func(n int) bool { return !m.Nets[n].Info.Row }) // whether all nets only limit identical consecutive calls; a call with other arguments is then always possible
+	rows := !slices.ContainsFunc(nets, func(n int) bool { return !m.Nets[n].Info.Row }) // whether all nets only limit consecutive identical calls; then a call with other arguments is always possible
 	if rows || !m.deny && gap == "" && m.Callless(nets) {
 		g.Complete, g.Deadlock.Result = true, Proved
 		return g

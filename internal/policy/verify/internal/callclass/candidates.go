@@ -47,7 +47,7 @@ func (w *recipe) valuesToTry(d *Datum) (all []literal) {
 		return all
 	}
 	made := w.evaluate(d)
-	if d.Has == Other { // the first result might be the tracked value, which the field must not have, so try it last
+	if d.Has == Other { // try the first result last, because it might be the tracked value, which the field must not have
 		slices.Reverse(made)
 	}
 	return append(all, made...)
@@ -78,9 +78,9 @@ func (w *recipe) valueOf(d *Datum, args string) (l literal, ok bool) {
 	return literal(value), ok && string(value) != "null"
 }
 
-// samples returns sample arguments that might make the expressions yield the values in v. The
-// arguments contain the members that the expressions mention, set to these values and to others.
-// samples omits arguments that might give the call additional names.
+// samples returns sample arguments that might make the expressions yield the values in v. They set
+// the members that the expressions mention to these values and to others. samples omits arguments
+// that might give the call an additional name.
 func (w *recipe) samples(v Values, expressions []Datum) []map[string]any {
 	var sources []string
 	var values []any

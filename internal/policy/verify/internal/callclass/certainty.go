@@ -89,7 +89,7 @@ func (b *Enumerator) kindsOf(field string, ps []pattern, set, either uint64) (va
 	if known {
 		noop := unsoughtCommand(ps, "true", "pwd", "date", "id")
 		tried := append(withOperands(text), text+"; "+noop, text+"; "+text)
-		for i := range members(set) { // the command that one pattern looks for might match the other patterns, too
+		for i := range members(set) { // a command for one pattern might match other patterns, too
 			tried = append(tried, withOperands(strings.Join(ps[i].script, " "))...)
 		}
 		tried = append(tried, scriptsOf(ps, set, text)...)
@@ -200,7 +200,7 @@ func unsoughtCommand(ps []pattern, commands ...string) string {
 // combinations.
 func (b *Enumerator) possibleHits(ps []pattern, set uint64, readers []int) (ways [][]hit, ok bool) {
 	var matter []int
-	var proving, exempting uint64 // bit k is about the label of pattern ps[matter[k]]: whether the success of its calls can count toward requirements (proving), and whether calls can be certain to have it (exempting)
+	var proving, exempting uint64 // bit k refers to the label of pattern ps[matter[k]]: in proving, whether the success of its calls can count toward requirements; in exempting, whether its calls can be certain to have the label
 	for _, i := range readers {
 		w := b.certainties[ps[i].As]
 		if !w.evidence && !w.certain {
@@ -229,7 +229,7 @@ func (b *Enumerator) possibleHits(ps []pattern, set uint64, readers []int) (ways
 		}
 		ways = append(ways, hits)
 	}
-	if ps[readers[0]].Field == "" { // for conditions on a whole call: if the condition holds, the label has all properties that it can have; if the condition only might hold, the label has none of them
+	if ps[readers[0]].Field == "" { // if a condition on the whole call holds, the label has all properties that it can have; if it only might hold, the label has none of them
 		for strong := range partsOf(all) {
 			if strong&^(proving|exempting) == 0 {
 				take(strong&proving, strong&exempting)
@@ -264,8 +264,8 @@ func oneCommand(ps []pattern, readers []int) bool {
 }
 
 // compatible reports whether a single call might match all patterns in readers and be certain to
-// have the labels in strong. readers and matter hold indexes of patterns in ps. If bit k of strong
-// is set, the label of pattern ps[matter[k]] is included.
+// have the labels in strong. The elements of readers and matter are indexes of patterns in ps. Bit
+// k of strong stands for the label of ps[matter[k]].
 func compatible(ps []pattern, readers, matter []int, strong uint64) bool {
 	for at, i := range matter {
 		if strong&(1<<at) == 0 {
@@ -290,8 +290,8 @@ func carries(p, other *pattern) bool {
 	return other.matches(strings.Join(p.script, " ") + " " + strings.Join(other.script, " "))
 }
 
-// spares reports whether p's label stays certain if a script also runs other's command, because
-// this command is known to have no effect.
+// spares reports whether p's label stays certain if the script also runs the command of other. This
+// is so if the command is known to have no effect.
 func spares(p, other *pattern) bool {
 	own, inert := strings.Join(p.script, " "), strings.Join(other.script, " ")
 	return slices.ContainsFunc([]string{inert + "; " + own, own + " | " + inert}, func(s string) bool { return p.read(s).Only(p.same) })

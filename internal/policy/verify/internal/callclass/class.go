@@ -66,8 +66,8 @@ func (s *Class) Mapped() (names []gate.Name, ok bool) {
 	return names, len(s.Data) == 0
 }
 
-// CarriesWeakly reports whether calls of class s have the given name only as a restriction: their
-// success does not count toward requirements that use the name.
+// CarriesWeakly reports whether the given name only restricts calls of class s. The success of the
+// calls then does not count toward requirements that use the name.
 func (s *Class) CarriesWeakly(name string) bool {
 	return slices.ContainsFunc(s.labels, func(l naming.Label) bool { return l.Glob == 0 && l.Text == name && l.Weak })
 }

@@ -165,9 +165,8 @@ func (b *Enumerator) certainIfHolds(m *mapping) bool {
 	return all
 }
 
-// agree reports whether the conditions, evaluated for the arguments, give a call the same labels as
-// f, which describes the calls of a class. Properties of the labels must also be the same if they
-// make a difference.
+// agree reports whether the conditions give the arguments the same labels as f, which describes the
+// calls of a class. If the properties of a label make a difference, they must be the same, too.
 func (b *Enumerator) agree(w *conditionSet, f *form, args string) bool {
 	found := w.read(f.tools[0].Text, args)
 	for i, m := range w.maps {

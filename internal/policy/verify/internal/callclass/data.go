@@ -41,7 +41,7 @@ type Reading struct {
 // A sort is a set of fields that are compared with each other.
 type sort struct {
 	fields []gate.Field
-	texts  [2]string // strings for the tracked value and one other value, preferably such that no map statement for these fields matches them
+	texts  [2]string // strings for the tracked value and for one other value; if possible, no map statement for these fields matches them
 }
 
 // normalize returns f without the parts that do not affect the value read.
@@ -160,8 +160,8 @@ func (b *fieldTable) findSorts(compared [][]Reading) {
 	}
 }
 
-// Crossed reports whether two fields of a key belong to the same [sort]. Such a key can have two
-// different values of the sort, but the model tracks only one.
+// Crossed reports whether two fields of a key belong to the same [sort]. A key can then contain two
+// different values of the sort, but the model tracks only one of them.
 func (b *fieldTable) Crossed(key []gate.Field) bool {
 	seen := make(map[int]bool)
 	for _, f := range key {
@@ -263,9 +263,8 @@ func (s *Class) HasOther() bool {
 	return slices.ContainsFunc(s.Data, func(d Datum) bool { return d.Has == Other })
 }
 
-// Counterpart returns the class of the calls that result from exchanging the tracked value and the
-// other value in calls of class s. It returns s if s.Data is empty, and nil if no such class is
-// known.
+// Counterpart returns the class of the calls of class s after the tracked value and the other value
+// are exchanged. It returns s if s.Data is empty, and nil if no such class is known.
 func (s *Class) Counterpart() *Class {
 	if len(s.Data) == 0 {
 		return s
@@ -331,8 +330,8 @@ func (s *Class) PresenceOf(f gate.Field) Presence {
 	return Lacks
 }
 
-// project returns the part of m, the effect of a call of class s on the net, that concerns the
-// tracked value.
+// project returns the part of m that concerns the tracked value. m is the effect that calls of
+// class s have on the net.
 func (n *Net) project(m Meaning, s *Class) Meaning {
 	var out Meaning
 	refused := false

@@ -7,9 +7,8 @@ import (
 	"github.com/petrigate/petrigate/internal/list"
 )
 
-// visibleAtoms returns the atoms that can affect the nets or the result of tag, a query's function
-// for classifying calls. An atom is a map statement, an action or a pattern, represented by its
-// index.
+// visibleAtoms returns the atoms that can affect one of the nets or the result of tag. An atom is
+// the index of a map statement, an action or a pattern. A query uses tag to classify calls.
 func (d *deferredGroup) visibleAtoms(nets []int, tag func(*Class) uint8) []int {
 	atoms := list.FlatMap(nets, func(n int) []int { return d.byNet[n] })
 	for i := 0; tag != nil && i < len(d.alone); i++ {
@@ -33,9 +32,9 @@ func (d *deferredGroup) kinds(atoms []int) kindSet {
 	return k
 }
 
-// Kinds returns classes for the calls that were too varied to be enumerated in advance. It
-// distinguishes calls only by their effects on the nets and by the result of tag, a query's
-// function for classifying calls. If classes might be missing, gap is the reason.
+// Kinds returns classes for the deferred calls, which were too varied to be enumerated in advance.
+// Two calls are in the same class if they have the same effects on the nets and the same result of
+// tag, a query's function for classifying calls. If classes might be missing, gap is the reason.
 func (b *Enumerator) Kinds(nets []int, tag func(*Class) uint8) (classes []*Class, gap string) {
 	for _, d := range b.deferred {
 		k := d.kinds(d.visibleAtoms(nets, tag))

@@ -7,8 +7,9 @@ import (
 	"github.com/petrigate/petrigate/gate/naming"
 )
 
-// entangled reports whether the fields that f sets could affect map statements for other fields.
-// This happens if two fields overlap (see [overlap]) or have keys that differ only in letter case.
+// entangled reports whether a field that f sets could affect a map statement for another field.
+// This is possible if two fields overlap (see [overlap]) or if their keys differ only in letter
+// case.
 func (b *Enumerator) entangled(f *form) bool {
 	if len(f.fields) == 0 {
 		return false
@@ -47,9 +48,9 @@ func isPath(field string) bool {
 	return strings.HasPrefix(field, "$.") || strings.HasPrefix(field, "$[")
 }
 
-// overlap reports whether changing one field might change the other. Fields overlap if one contains
-// the other. To be safe, fields whose first difference involves an array element count as
-// overlapping. If neither field is a path, overlap returns false.
+// overlap reports whether a change to one field might change the other. This is so if one field
+// contains the other. Fields that first differ at an array element also count as overlapping, to be
+// safe. If neither field is a path, overlap returns false.
 func overlap(a, b string) bool {
 	if !isPath(a) && !isPath(b) {
 		return false

@@ -88,9 +88,9 @@ func New(p *gate.Policy, nets []*Net, o Options) *Enumerator {
 	return b
 }
 
-// AdmittedClasses returns the classes that the policy does not deny by default. First come the
-// classes that some state admits, and then those blocked in every state. Classes that might be
-// impossible follow; those without known arguments are last. Otherwise, classes that affect fewer
+// AdmittedClasses returns the classes that the policy does not deny by default. Classes that some
+// state admits come first, followed by classes that every state blocks, classes that might be
+// impossible, and classes without known arguments. Within each group, classes that affect fewer
 // nets come first.
 func (b *Enumerator) AdmittedClasses() []*Class {
 	out := list.Filter(b.classes.List, func(s *Class) bool { return !b.Deny || len(s.KnownTo) > 0 })

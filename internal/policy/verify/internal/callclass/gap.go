@@ -10,8 +10,9 @@ import (
 	"github.com/petrigate/petrigate/gate/naming"
 )
 
-// Gap returns the reason why nothing can be proved about the nets or about the calls that the
-// function tag selects, or "" if no relevant calls were omitted.
+// Gap returns the reason why nothing can be proved about the nets or about the calls that tag
+// selects. The reason is that calls were omitted from the enumeration. If no relevant calls were
+// omitted, Gap returns "".
 func (b *Enumerator) Gap(nets []int, tag func(*Class) uint8) string {
 	for _, g := range b.gaps {
 		if g.tool == "" {
@@ -44,9 +45,9 @@ func (b *Enumerator) AllGaps() []string {
 	return list.Add(list.Map(b.gaps, func(g gap) string { return g.text }), b.overflows...)
 }
 
-// Doubt explains why an answer that depends on calls of class s is unknown. If the only reason is
-// that the tool might not exist, supposed is the tool's name. The explanation is then this name
-// after the given prefix, such as "only if there is a tool ".
+// Doubt returns the reason why an answer that depends on calls of class s is unknown. If the only
+// reason is that the tool might not exist, supposed is the name of the tool. The reason then
+// consists of the given prefix, such as "only if there is a tool ", and this name.
 func (b *Enumerator) Doubt(s *Class, tool string) (why, supposed string) {
 	switch {
 	case !s.Doubtful && s.supposed:

@@ -40,9 +40,9 @@ func allows(p gate.Phase, ls []naming.Label) bool {
 	return slices.ContainsFunc(p.Tools, func(t gate.Tool) bool { return naming.Exempts(&t, ls) })
 }
 
-// separateSpoilers converts a, the transitions for one name of a call, to an [Ask]. It moves
-// transitions that keep other calls from counting toward requirements (see
-// [gate.Transition.Spoils]) to a separate list, Spoilers.
+// separateSpoilers converts a, the transitions for one name of a call, to an [Ask]. It moves the
+// transitions with [gate.Transition.Spoils] to the list Spoilers. These transitions keep other
+// calls from counting toward requirements.
 func (n *Net) separateSpoilers(a gate.Asked) Ask {
 	spoils := func(t int) bool { return n.Info.Transitions[t].Spoils }
 	if !slices.ContainsFunc(a.Transitions, spoils) {

@@ -75,9 +75,9 @@ func (b *vocabulary) synthesizeTools(also map[string][]gate.Name) bool {
 	return true
 }
 
-// supposeMatched adds tools that might exist with the same name as a label. It skips a label if no
-// pattern matches it. It also skips a label if the patterns that match it are the same as for some
-// tool or for some name in fresh, the names synthesized so far.
+// supposeMatched adds tools that might exist and have the name of a label. It skips a label that no
+// pattern matches. It also skips a label if the same patterns match a tool or a name in fresh,
+// which contains the names synthesized so far.
 func (b *vocabulary) supposeMatched(v *synthesis, fresh []synthName) {
 	met := make(map[string]bool)
 	for _, f := range fresh {
@@ -109,8 +109,8 @@ func (b *vocabulary) taken() map[string]bool {
 }
 
 // synthesizeBases adds tools that differ only in the patterns that can match their actions. It
-// omits a tool if patterns treat it in the same way as one in unnamed, the tools that were
-// synthesized earlier. complete is false if some tools might be missing.
+// skips a tool if the patterns do not distinguish it from a tool in unnamed, the tools synthesized
+// earlier. complete is false if tools might be missing.
 func (b *vocabulary) synthesizeBases(v synthesis, unnamed []string) (complete bool) {
 	v.distinguish = func(at []uint64) string {
 		after := v.step(at, '.')

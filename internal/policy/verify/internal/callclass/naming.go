@@ -66,7 +66,7 @@ type value struct {
 	weak  bool     // whether the content is something other than a string, such as a list
 	texts []string // strings to match against map statements: the string itself, or the scalars in the content, followed by all of them joined by spaces if there are several; nil for an abstract value
 	hits  []hit    // the map statements that match the value; always set for an abstract value
-	like  string   // if set, the value stands for an unknown action that matches the same name patterns as this one
+	like  string   // if not empty, the value stands for an unknown action that matches the same name patterns as this action
 }
 
 // A hit records that a map statement matches a value, and so gives a label to the call. weak is set

@@ -19,7 +19,7 @@ type Net struct {
 	Index int
 	Place map[string]int // indexes of the places, by name
 	Trans []petri.Transition
-	Adds  []bool // for each transition, whether the net blocks a call, instead of firing the transition, if the call's name is weak and thus can only restrict the call; see [gate.Transition.WeakProgress]
+	Adds  []bool // for each transition, whether the net blocks a call with a weak name instead of firing the transition; see [gate.Transition.WeakProgress]
 	Dead  []bool // for each transition, whether it is dead and can thus never fire
 
 	crossed bool // whether two fields of the key are compared with each other; see [Enumerator.Crossed]
@@ -90,7 +90,7 @@ type Ask struct {
 	gate.Asked       // the transitions that list the name, except those in Spoilers
 	Spoilers   []int // the transitions with [gate.Transition.Spoils] that list the name
 	Barred     []int // indexes of places that refuse the call while they are marked; an Ask with such places has no name
-	Idle       []int // elements of Transitions that admit the call without firing, because a key field does not have the tracked value
+	Idle       []int // elements of Transitions that admit the call but do not fire, because a field of the key does not have the tracked value
 	Refused    bool  // whether a gating transition refuses the call because of its key or sum fields; such an Ask has no name
 }
 

@@ -41,7 +41,7 @@ func (b *Enumerator) openPatterns(before *Enumerator, also map[string][]gate.Nam
 		}
 		var alone []contrast
 		k := o.kinds([]int{i})
-		if k.gap != "" { // this class makes questions about the pattern report that calls were omitted
+		if k.gap != "" { // because of this class, questions about the pattern report omitted calls
 			name := shortName(o.all[i].Text)
 			s := b.class(name, &form{tools: []naming.Label{{Text: name, From: naming.FromTool, Certain: true}}})
 			alone = append(alone, contrast{s, before.plainClass(name)})

@@ -13,8 +13,8 @@ import (
 // so that the gate admits the run.
 
 // TracksFirst reports whether calls of class s have the tracked value in the first argument field
-// of each [sort], a set of comparable fields. It skips fields that the calls lack, and sorts that
-// contain a field in chosen. Searches can be limited to such classes, because any value can be
+// of each [sort], a set of comparable fields. Fields that the calls lack do not count. Sorts with a
+// field in chosen are ignored. A search can be limited to such classes, because any value can be
 // chosen as the tracked one.
 func (s *Class) TracksFirst(chosen ...gate.Field) bool {
 	var seen []int
@@ -35,8 +35,8 @@ func (s *Class) TracksFirst(chosen ...gate.Field) bool {
 	return true
 }
 
-// Owns reports whether s differs from the other class only by having the tracked value wherever the
-// other class has an untracked one.
+// Owns reports whether s has the tracked value in every field where the other class has an
+// untracked value, and the classes are otherwise equal.
 func (s *Class) Owns(other *Class) bool {
 	return s.Tool == other.Tool && slices.Equal(s.labels, other.labels) &&
 		slices.EqualFunc(s.Data, other.Data, func(a, b Datum) bool {
@@ -90,9 +90,9 @@ func (s *Class) same(sort int) bool {
 	return slices.ContainsFunc(s.Data, func(d Datum) bool { return d.sort == sort && d.Has == Same && !d.Field.Result })
 }
 
-// ClassUnder returns the class that calls of class s have after [Class.RenewTracked], called for
-// the class to, has replaced tracked values. Fields with a replaced value then count as untracked,
-// and fields of the call's result as absent. ClassUnder returns nil if no such class is known.
+// ClassUnder returns the class of calls of class s after [Class.RenewTracked] has replaced the
+// tracked values for calls of class to. Fields with a replaced value are then untracked, and fields
+// of the result are absent. If no such class is known, ClassUnder returns nil.
 func (s *Class) ClassUnder(to *Class) *Class {
 	if len(s.Data) == 0 {
 		return s

@@ -76,8 +76,8 @@ func (p presences) setsLacking(members map[string]any) bool {
 	})
 }
 
-// permitsLack reports whether the form contains no string in the fields that data marks as [Lacks].
-// Keys must find no value in these fields, but could read a string.
+// permitsLack reports whether none of the fields that data marks as [Lacks] is a string in the
+// form. Keys must find no value in these fields, but a key can read a string.
 func (f *form) permitsLack(data []Datum) bool {
 	return !slices.ContainsFunc(data, func(d Datum) bool {
 		v := f.value(d.Field.Path)

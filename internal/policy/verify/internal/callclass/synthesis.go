@@ -62,11 +62,11 @@ func Synthesize(patterns, prefixes []string, taken map[string]bool) (names []str
 	return list.Map(found, func(s synthName) string { return s.text }), complete
 }
 
-// search returns a name for each combination of patterns that it finds, avoiding taken names. It
-// visits each state of the automata at most twice, plus the number that passes contains for the
-// state. If passes is the result of passCounts, taken names do not use up the visits. sets is the
-// number of combinations found, including those with only taken names. complete is false if the
-// search ended early.
+// search returns a name for each combination of patterns that it finds. It does not return taken
+// names. It visits each state of the automata at most twice, plus the number that passes contains
+// for the state. If passes is the result of passCounts, taken names do not use up the visits. sets
+// is the number of combinations found, including those that only taken names have. complete is
+// false if the search ended early.
 func (v *synthesis) search(passes map[string]int) (names []synthName, sets int, complete bool) {
 	type node struct {
 		text string
@@ -260,8 +260,8 @@ func stateKey(at []uint64) string {
 	return string(b)
 }
 
-// isJoint reports whether each pattern that matches a also matches a simpler name in names: one
-// that some, but not all, of a's patterns match, and no other patterns.
+// isJoint reports whether every pattern that matches a also matches a simpler name in names. A name
+// is simpler if some, but not all, of these patterns match it, and no other patterns do.
 func isJoint(a synthName, names []synthName) bool {
 	union := bytes.Repeat([]byte{'0'}, len(a.set))
 	for _, n := range names {

@@ -112,7 +112,7 @@ func (b *Enumerator) actionValues(tools []naming.Label, ps []pattern) (values []
 		texts = list.Add(texts, known...)
 		values = append(values, unknown...)
 	}
-	for _, p := range ps[tried:] { // the map statements beyond the limit are not combined; one value for each of them, so that the missing combinations are reported for the nets that they affect
+	for _, p := range ps[tried:] { // map statements beyond the limit are not combined; add one value for each of them, so that the missing combinations are reported for the nets that they affect
 		values = append(values, &value{field: "action", hits: []hit{{of: p.mapping}}})
 	}
 	if !complete {

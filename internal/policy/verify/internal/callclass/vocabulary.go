@@ -93,8 +93,8 @@ func (b *vocabulary) collectNames() {
 	}
 }
 
-// suppose adds tools that are not known but might exist: tools with the given names, which are
-// actions in the policy, or with the labels that nets or assertions use.
+// suppose adds tools that might exist. Their names are the given names, which the policy uses for
+// actions, and the labels that nets or assertions use.
 func (b *vocabulary) suppose(names []string) {
 	listed := list.Filter(b.maps, func(m *mapping) bool { return b.listed[m.As] })
 	names = append(names, list.Map(listed, func(m *mapping) string { return m.As })...)

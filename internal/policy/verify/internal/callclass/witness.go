@@ -110,9 +110,9 @@ func (w *recipe) arguments(v Values) (args string, known bool) {
 	return w.complete(o, v, expressions)
 }
 
-// Free reports whether calls of class s can have any values in the fields that keys read, except
-// values that would make further map statements match. It returns false if a key is computed by an
-// expression, or if a condition or a matching map statement might read the same fields.
+// Free reports whether the fields that keys read can have any values in calls of class s, apart
+// from values that further map statements match. It returns false if an expression computes a key.
+// It also returns false if a condition or a matching map statement might read the same fields.
 func (s *Class) Free() bool {
 	if s.of == nil || len(s.Data) == 0 {
 		return true

@@ -30,9 +30,9 @@ func (n *structure) maxRepeats(a, b *localState) int {
 	return times
 }
 
-// sufficientTokens returns a number of tokens in the given place that suffices for every transition
-// and that a single call cannot use up. It is three times the number that all transitions together
-// take from the place, because a call can fire transitions at its start and at its end, and
+// sufficientTokens returns a number of tokens that is enough for every transition and that a single
+// call cannot use up. It is three times the number that all transitions together take from the
+// place. This is enough because a call can fire transitions when it begins and when it ends, and
 // structural transitions can fire after either.
 func (n *structure) sufficientTokens(place int) int {
 	sum := 0

@@ -6,10 +6,10 @@ import (
 	"github.com/petrigate/petrigate/gate"
 )
 
-// neverBlocks reports whether a simple check shows that n never blocks calls with effect e. To pass
-// the check, n must only observe or exempt the calls, or admit them in every state that it can
-// reach on its own; see [Net.reachableAlone]. Its structural transitions, which fire without a
-// call, must stop firing, because otherwise n could block every call.
+// neverBlocks reports whether a simple check shows that n never blocks calls with effect e. The
+// check succeeds if n only observes or exempts the calls, or if n admits them in every state that
+// it can reach on its own; see [Net.reachableAlone]. In addition, n's structural transitions, which
+// fire without a call, must stop firing. Otherwise, n could block every call.
 func (n *Net) neverBlocks(e int) bool {
 	for _, a := range n.Meanings.List[e] {
 		if len(a.Barred) == 0 && !a.Refused && (a.Free || n.Observed(a.Transitions)) {
@@ -32,8 +32,9 @@ func (n *Net) alwaysAdmits(e int) bool {
 }
 
 // quiesces reports whether a simple check shows that n's structural transitions, which fire without
-// a call, stop firing when n starts and are never enabled again by calls. It ignores timed
-// transitions. If structural transitions could fire forever, n would block every call.
+// a call, fire only finitely often when n starts, and that calls never enable them again. It
+// ignores timed transitions. A net whose structural transitions fire forever would block every
+// call.
 func (n *Net) quiesces() bool {
 	for _, t := range n.free {
 		for _, a := range n.Trans[t].In {

@@ -39,9 +39,9 @@ func (m *Model) Attractor() *attractor {
 	return a
 }
 
-// inNextLayer reports whether class s is known to belong to the next layer of the attractor. From
-// every state, calls in the existing layers and the passage of time must lead to a state that
-// admits calls of class s. prep holds the nets whose states might change on the way.
+// inNextLayer reports whether class s is known to belong to the next layer of the attractor. This
+// is so if, from every state, calls of the existing layers and the passage of time lead to a state
+// that admits calls of class s. prep holds the nets whose states might change on the way.
 func (a *attractor) inNextLayer(s *callclass.Class) (prep map[int]bool, ok bool) {
 	m := a.model
 	strict := list.Filter(s.Effects, func(t callclass.Effect) bool { return !m.Nets[t.Net].neverBlocks(t.Meaning) }) // the nets that can refuse the class
@@ -64,10 +64,11 @@ func (a *attractor) inNextLayer(s *callclass.Class) (prep map[int]bool, ok bool)
 	return prep, true
 }
 
-// connectedNets divides strict, the nets that can refuse a call, into those that must be examined
-// together with the first one, and the rest. Two nets are connected if a helper affects both. A
-// helper is a call that is always possible, or the passage of time, whose preparation changes no
-// net in strict. connectedNets also returns the helpers of the selected nets.
+// connectedNets splits strict, the nets that can refuse a call. It returns the nets that must be
+// examined together with the first one, and the remaining nets. Two nets are connected if the same
+// helper affects both. A helper is the passage of time or a call that is always possible. Its
+// preparation must not change a net in strict. connectedNets also returns the helpers of the
+// connected nets.
 func (a *attractor) connectedNets(strict []callclass.Effect) (nets []callclass.Effect, helpers []int, rest []callclass.Effect) {
 	m := a.model
 	nets, rest = strict[:1:1], slices.Clone(strict[1:])

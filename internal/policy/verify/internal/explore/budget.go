@@ -35,10 +35,9 @@ func (m *Model) FindBudget(tag func(*callclass.Class) uint8, limit int, b Budget
 	return 0, false
 }
 
-// pays reports whether each call tagged as [Wanted] that n admits permanently takes a token from
-// the given place. The tokens must also be limited: only the clock may refill the place, with at
-// most one token per interval and never above its initial number of tokens. If the interval is 0,
-// nothing may refill the place.
+// pays reports whether each call tagged as [Wanted] that n admits takes a token from the given
+// place for good. Only the clock may refill the place, with at most one token per interval and up
+// to the initial number. If the interval is 0, nothing may refill the place.
 func (m *Model) pays(n *Net, place int, tag func(*callclass.Class) uint8, every time.Duration) bool {
 	cost, filled := make([]bool, len(n.Trans)), 0
 	for i := range n.Trans {
@@ -61,9 +60,9 @@ func (m *Model) pays(n *Net, place int, tag func(*callclass.Class) uint8, every 
 	})
 }
 
-// bounded reports whether a simple check shows that the given place never holds more tokens than at
-// the start. The check looks for a second place that is empty at the start, such that no transition
-// increases the total of both places.
+// bounded reports whether a simple check shows that the place never holds more tokens than at the
+// start. The check looks for a second place that is initially empty. No transition may increase the
+// total number of tokens in the two places.
 func (n *structure) bounded(place int) bool {
 	for q, name := range n.Info.Places {
 		adds := func(t petri.Transition) bool {

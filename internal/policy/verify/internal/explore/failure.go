@@ -7,9 +7,9 @@ import (
 	"github.com/petrigate/petrigate/internal/policy/verify/internal/callclass"
 )
 
-// FindFailureLock looks for a call that makes the goal unreachable by failing or by ending with an
-// unknown outcome, although the goal would remain reachable if the call succeeded. The counters of
-// the space must be unreduced; see [Net.cap].
+// FindFailureLock looks for a call that makes the goal unreachable if it fails or ends with an
+// unknown outcome. If the call succeeds, the goal must still be reachable. The counters of the
+// space must not be reduced; see [Net.cap].
 func (s *Space) FindFailureLock(g *Goal) Answer {
 	found, open := s.failureLocks(g)
 	if len(found) == 0 && !open {
@@ -79,8 +79,8 @@ func (s *Space) failureLocks(g *Goal) (found []edge, open bool) {
 }
 
 // failRest adds failures to the run ms before its last move, which takes edge e. The run can have
-// more calls in flight than the state where e begins. These additional calls must fail, because
-// they could still succeed otherwise.
+// more calls in flight than the state at the start of e. These calls must fail, because they could
+// still succeed otherwise.
 func (s *Space) failRest(ms []Move, e edge) []Move {
 	last := ms[len(ms)-1]
 	ms = slices.Clone(ms[:len(ms)-1])

@@ -80,8 +80,8 @@ func (v *view) Unhindered(class int) bool {
 // isCertain reports whether calls of the class are known to be possible unless a net blocks them.
 func (v *view) isCertain(class int) bool { return !uncertain(v.classes[class].member) }
 
-// rebuildPaths recomputes a path from the start to each state. The paths do not contain calls
-// selected by the function avoid. A state without such a path has no predecessor.
+// rebuildPaths computes a new path from the start to each state. The paths do not contain calls
+// that avoid selects. A state that no such path reaches has no predecessor.
 func (s *Space) rebuildPaths(avoid func(*callclass.Class) bool) {
 	next := make([][]int, len(s.At))
 	for i, e := range s.edges {
@@ -102,10 +102,10 @@ func (s *Space) rebuildPaths(avoid func(*callclass.Class) bool) {
 	}
 }
 
-// BlockingNets looks for a call that, unless nets outside the view refuse it, helps to reach the
-// goal: it starts in a state where good is false, and meets the goal or leads to a state where good
-// is true. BlockingNets returns the smallest set of nets that might refuse such a call, or nil if
-// it finds no such call.
+// BlockingNets looks for a call that would help to reach the goal if the nets outside the view did
+// not refuse it. The call starts in a state where good is false, and it meets the goal or leads to
+// a state where good is true. BlockingNets returns the smallest set of nets that might refuse such
+// a call. If it finds no such call, it returns nil.
 func (s *Space) BlockingNets(g *Goal, good []bool) []int {
 	var least []int
 	for i := range good {
