@@ -56,15 +56,15 @@ func (l *LateBackend) Try(ctx context.Context) error {
 	return err
 }
 
-// errSilent means that the first attempt to open the database takes longer than the process waits
-// for it at startup.
+// errSilent means that the first attempt to open the database has not ended within the time that
+// the process waits at startup.
 var errSilent = errors.New("it does not answer")
 
 // get returns the database. If it is not open yet, get starts an attempt to open it, or joins the
-// attempt in progress, and waits for its end until ctx is done. Once an attempt has failed or a
-// caller's deadline has passed, get waits at most probeWait, so that an unresponsive network does
-// not delay every caller. If the last attempt failed less than retryInterval ago, get returns its
-// error without a new attempt.
+// attempt in progress, and waits until the attempt ends or ctx is done. After an attempt has failed
+// or a caller's deadline has passed, get waits at most probeWait, so that an unresponsive network
+// does not delay every caller. If the last attempt failed less than retryInterval ago, get returns
+// the error of that attempt and does not start a new one.
 func (l *LateBackend) get(ctx context.Context) (backend.Backend, error) {
 	l.mu.Lock()
 	switch {

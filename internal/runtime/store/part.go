@@ -20,7 +20,7 @@ type part struct {
 	// The following fields are used only by Durable.
 	name  string
 	row   *row // nil until read from the database
-	reads bool // whether a step that leaves the part unchanged must still check its version
+	reads bool // whether a step must check the part's version even if it does not change the part
 }
 
 // newPart returns the [part] for a scope, with the nets in their initial states.

@@ -102,9 +102,9 @@ func (s *queuedStep) addEvents(events []audit.Event) error {
 	return nil
 }
 
-// finish ends the step; Wait then returns the given result. Before calling finish, the caller must
-// mark the step's cached rows as committed or, if the step has failed, drop them as outdated; see
-// [row].
+// finish ends the step; Wait then returns the given result. Before the call, the caller must mark
+// the step's cached rows as committed. If the step has failed, the caller must instead drop these
+// rows; see [row].
 func (s *queuedStep) finish(err error) {
 	s.err = err
 	s.op.Writes, s.op.Events, s.events = nil, nil, nil

@@ -228,11 +228,11 @@ func (d *Durable) refreshPart(ctx context.Context, p *part, e *entry) error {
 	return nil
 }
 
-// noteAdopted is called after a part of the state has been read. It does nothing unless the part
-// was stored under another policy. In this case, the next write of the row also removes outdated
-// values and, if necessary, writes the other values again. noteAdopted returns [admission.ErrHeld]
-// if the part must not be used, because the new policy would lose the state of a hand-written net
-// (one not generated from rules).
+// noteAdopted must be called after a part of the state is read. If the part was stored under
+// another policy, the next write of its row also removes outdated values and, if necessary, writes
+// the other values again. If the new policy would lose the state of a hand-written net (a net that
+// was not generated from rules), the part must not be used, and noteAdopted returns
+// [admission.ErrHeld].
 func (d *Durable) noteAdopted(r *row, l *statecode.Loaded, scope gate.Scope) error {
 	if r.removed = l.StaleRows; l.RewriteValues {
 		for i, n := range d.codec.Policy().Nets() {

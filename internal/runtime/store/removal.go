@@ -94,10 +94,10 @@ func (r *Retention) noteRemoval(ctx context.Context, row *row, removal backend.R
 	return r.enqueue(s).Wait(ctx)
 }
 
-// verifyEvent returns the last removal event e, or an error if e might be forged. The next removal
-// event repeats the contents of e, so a forged event must not be used. e was decoded from a copy
-// with the given JSON. It is genuine if a record in the database has the same JSON. If the JSON is
-// nil, verifyEvent does not check e.
+// verifyEvent checks that the removal event e is genuine, and returns it. The next removal event
+// repeats the contents of e, so a forged event must not be used. e was decoded from the given JSON.
+// It is genuine if a record in the database has the same JSON. If the JSON is nil, verifyEvent does
+// not check e.
 func (r *Retention) verifyEvent(ctx context.Context, e *audit.Removed, object []byte) (*audit.Removed, error) {
 	if object == nil {
 		return e, nil

@@ -17,7 +17,7 @@ import (
 // atomic ones.
 type row struct {
 	id      backend.PartID
-	version int64       // version after all staged steps, including those that are not committed yet
+	version int64       // version after all staged steps, even if they are not committed yet
 	size    int         // size in bytes of the data in the last write
 	last    *queuedStep // last staged step, or nil
 	dirty   map[valueID]struct{}

@@ -34,7 +34,7 @@ type oldChain struct {
 	records uint64         // number of records that can be removed
 	start   time.Time      // time of the first start record that can be removed (see startSlack); zero if no start record can be removed
 	closed  bool           // whether all further records of the chain are kept
-	broken  bool           // whether the hash of a record does not match the previous record's hash
+	broken  bool           // whether a record of the chain is missing or was changed
 	removed []removalEvent // removal events among the removable records
 }
 
@@ -152,8 +152,8 @@ func (s *survey) scan(ctx context.Context, of *Retention) error {
 	return nil
 }
 
-// noteKeptStart notes that start records from the given time on might be kept. s.oldestStart is the
-// earliest such time.
+// noteKeptStart notes that a start record might be kept if it has the given time or a later one.
+// s.oldestStart is the earliest of the given times.
 func (s *survey) noteKeptStart(at time.Time) {
 	if s.oldestStart.IsZero() || at.Before(s.oldestStart) {
 		s.oldestStart = at

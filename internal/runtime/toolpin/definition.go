@@ -53,7 +53,7 @@ func canonical(value []byte) []byte {
 	e := json.NewEncoder(&b)
 	e.SetEscapeHTML(false)
 	if d.Decode(&v) != nil || e.Encode(v) != nil {
-		return value // not strict JSON; keep the text, so that the definition equals only identical ones
+		return value // not strict JSON; leave the text unchanged, so that only identical definitions are equal
 	}
 	return bytes.TrimSuffix(b.Bytes(), []byte("\n"))
 }

@@ -49,7 +49,7 @@ type content struct {
 }
 
 // Open reads the file at the given path if the file exists. If the file is damaged, Open returns an
-// error, because starting without pins would accept all definitions anew.
+// error, because a store without pins would accept every definition as new.
 func Open(path string, now func() time.Time) (*File, error) {
 	b := &File{path: path, now: now, pins: map[key]Pin{}}
 	b.mu.Lock()

@@ -30,8 +30,8 @@ type Store interface {
 	// Find returns the pin of a tool if this process knows it.
 	Find(server, tool string) (Pin, bool)
 
-	// Accept stores d as the accepted definition of its tool, called the tool's pin, and records
-	// who accepted it. It replaces any earlier pin.
+	// Accept makes d the pin of its tool, and records who accepted it. If the tool already has a
+	// pin, Accept replaces it.
 	Accept(ctx context.Context, d Definition, by string) error
 
 	// Refresh reads pins accepted by other processes. It reports whether any pin has changed.

@@ -53,7 +53,7 @@ func (t *Table) Register(ctx context.Context, server string, definitions []Defin
 	if _, err := t.database.AddPins(ctx, rows); err != nil {
 		return left, err
 	}
-	_, err = t.read(ctx) // another process might have been first to pin one of the tools
+	_, err = t.read(ctx) // another process might have pinned one of the tools first
 	return left, err
 }
 

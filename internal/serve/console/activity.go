@@ -93,9 +93,9 @@ func (b *activityBody) setLinks(before string) {
 	b.Pause = addressOf("/activity", v, "before", before)
 }
 
-// addressOf returns a URL with the given path and query. The remaining arguments are alternately
-// names and values of query parameters to add or replace. An empty value leaves the parameter
-// unchanged.
+// addressOf returns a URL with the given path and query. The other arguments are names of query
+// parameters, each followed by its value. addressOf adds or replaces these parameters. If a value
+// is empty, the parameter is left unchanged.
 func addressOf(path string, query url.Values, more ...string) string {
 	v := url.Values{}
 	maps.Copy(v, query)
@@ -117,7 +117,7 @@ func (b *activityBody) FilterURL(name, value string) string {
 
 // Since returns the start of the period that the journal covers completely. Usually, this is the
 // time when the journal was opened. If the journal has dropped rows, or if audit records are
-// stored, it is the time of the oldest row, or zero without rows.
+// stored, it is the time of the oldest row, or the zero time if the journal is empty.
 func (b *activityBody) Since() time.Time {
 	if b.Stands.Full || b.Kept {
 		return b.Stands.First

@@ -59,7 +59,8 @@ func readFilter(v url.Values, now time.Time) (f filter, err error) {
 	return f, nil
 }
 
-// parseTime parses a point in time. A duration such as 10m or "10m ago" means that long ago.
+// parseTime parses a point in time. A duration, such as "10m" or "10m ago", is subtracted from the
+// current time.
 func parseTime(s string, now time.Time) (time.Time, error) {
 	if s == "" {
 		return time.Time{}, nil

@@ -176,7 +176,7 @@ func (c *counts) Bars() (bars []bar) {
 
 // approvalCounts holds statistics about the approvals that the proxy still remembers.
 type approvalCounts struct {
-	All, Waiting, Approved, Denied, Silent int // number of all approvals, and number in each state; Silent counts approvals that were withdrawn or have expired, including those that were approved but not used in time
+	All, Waiting, Approved, Denied, Silent int // total number of approvals, and the number in each state; an approval counts as Silent if it was withdrawn or has expired, even if it had been approved
 	Median                                 time.Duration
 	Timed                                  int
 	Rules                                  []ruleCount // rules whose approval requests were never denied, sorted by the number of approved requests in descending order

@@ -54,8 +54,8 @@ func faults(s *operator.Status) (all []string) {
 	return all
 }
 
-// A stopBody holds the data for the page that asks for confirmation before all calls are stopped or
-// allowed again.
+// A stopBody holds the data for the page that asks the person to confirm that all calls are stopped
+// or allowed again.
 type stopBody struct {
 	On      bool
 	Session string

@@ -82,9 +82,9 @@ func (h *history) forget(why string) {
 	h.count, h.before = 0, why
 }
 
-// open creates the list of steps, called a track, of a session that has just started, unless the
-// session already has one. It marks the track as complete, because no steps of the session have
-// been missed.
+// open creates a track (a list of steps) for a session that has just started, unless the session
+// already has a track. It marks the track as complete, because no steps of the session have been
+// missed.
 func (h *history) open(session string, at time.Time) {
 	h.mu.Lock()
 	defer h.mu.Unlock()

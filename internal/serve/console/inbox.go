@@ -166,7 +166,7 @@ func (c *Console) channel(id string) string {
 	return approval.Web
 }
 
-// confirmBody holds the data for the page that asks for confirmation of several answers.
+// confirmBody holds the data for the page that asks the person to confirm several answers at once.
 type confirmBody struct {
 	Approve   bool
 	Questions []operator.ApprovalInfo

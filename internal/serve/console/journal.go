@@ -24,7 +24,7 @@ const (
 	pastTime    = 20 * time.Second // time limit for reading the records stored before the journal was opened
 
 	othersInterval  = 2 * time.Second // interval between reads of the records that other processes write to a database
-	othersAfterView = time.Minute     // how long the journal keeps reading records from other processes after the last page view
+	othersAfterView = time.Minute     // how long after the last page view the journal still reads records from other processes
 	othersTime      = 2 * time.Second // timeout for reading records from other processes
 	othersRecords   = maxRows         // maximum number of records to read at a time from each of the other processes
 )

@@ -333,8 +333,8 @@ type explanation struct {
 // A blockRow names a net that refuses a call or requires an approval.
 type blockRow struct{ Net, Rule, Reason string }
 
-// A callRow names a tool that must be called successfully before the refused call would be allowed.
-// It lists the nets that mention the tool.
+// A callRow names a tool that must be called successfully to make the proxy allow the refused call.
+// It also lists the nets that mention this tool.
 type callRow struct {
 	Tool  string
 	Rules []blockRow

@@ -20,11 +20,11 @@ import (
 //go:embed pages
 var pageFiles embed.FS
 
-// pages returns the templates. A template must pass all text from outside the console through one
-// of the functions plain, lines and json, unless the Go code has already escaped the text.
-// Otherwise the text could imitate the console's own. The escaping by html/template prevents only
-// markup. The templates are parsed when the first page is shown, because most processes of this
-// program never show a page. For example, agents start a process for each hook event.
+// pages returns the templates. A template must pass all text from outside the console through
+// plain, lines or json, unless the Go code has already escaped the text. Otherwise, the text could
+// look like text of the console itself, because html/template escapes only markup. The templates
+// are parsed when the first page is shown, because most processes of this program never show a
+// page. For example, agents start a process for each hook event.
 var pages = sync.OnceValue(func() *template.Template {
 	return template.Must(template.New("").Funcs(functions).ParseFS(pageFiles, "pages/*.html"))
 })

@@ -121,8 +121,9 @@ func decisionRow(id string, record []byte, e *trail.Entry) *row {
 	return r
 }
 
-// notMore lists the members of a decision record that [row].More leaves out. Most of them are
-// stored in other fields of the row; "own", "omittedNames" and "row" are dropped.
+// notMore lists the members of a decision record that are left out of [row].More. Most of them are
+// stored in other fields of the row. The members "own", "omittedNames" and "row" are not stored at
+// all.
 var notMore = []string{
 	"time", "called", "event", "session", "principal", "client", "call", "id", "upstream", "tool", "names", "own", "omittedNames", "arguments", "args", "row",
 	"decision", "kind", "nets", "approval", "channel", "actor", "reason", "shadow", "would", "policy",

@@ -123,8 +123,8 @@ type pastRows struct {
 	Gap          string    // why steps before the first known step are missing
 }
 
-// stepsAround returns the page of steps that contains the displayed step. It leaves out other steps
-// if they lead to an unknown state of the given net.
+// stepsAround returns the page of steps that contains the displayed step. If the state of the given
+// net after another step is unknown, stepsAround leaves that step out.
 func (m *snapshot) stepsAround(net string) (p pastRows) {
 	var rows []stepRow
 	for _, s := range m.steps {

@@ -85,7 +85,7 @@ func Dial(path string) *Client {
 // Status returns the status of the running proxy.
 func (c *Client) Status() (operator.Status, error) { return get[operator.Status](c, "/status") }
 
-// Tools lists the tools and the decision that a call to each tool would currently receive in the
+// Tools lists the tools, each with the decision that a call to it would currently receive in the
 // given session; see [operator.Proxy.Tools].
 func (c *Client) Tools(session string) ([]operator.ToolInfo, error) {
 	return get[[]operator.ToolInfo](c, "/tools?session="+url.QueryEscape(session))

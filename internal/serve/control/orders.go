@@ -12,7 +12,7 @@ type Switch struct {
 	Net    string `json:"net"`
 	Active bool   `json:"active"`
 	Actor  string `json:"actor"`
-	PIN    string `json:"pin,omitempty"` // PIN of the proxy, if it requires a PIN; needed to activate a net
+	PIN    string `json:"pin,omitempty"` // the proxy's PIN, if it has one; required to activate a net
 }
 
 // Accept is the body of a request to accept a tool's current definition.
@@ -28,7 +28,7 @@ type Stop struct {
 	Session string `json:"session,omitempty"` // ID of the session; if empty, the request applies to all sessions
 	Actor   string `json:"actor"`
 	Reason  string `json:"reason,omitempty"`
-	PIN     string `json:"pin,omitempty"` // PIN of the proxy, if it requires a PIN; needed to allow calls again
+	PIN     string `json:"pin,omitempty"` // the proxy's PIN, if it has one; required to allow calls again
 }
 
 // Answer is the body of a request to answer an approval request.

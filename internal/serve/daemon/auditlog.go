@@ -45,7 +45,7 @@ func (d *Daemon) auditInfo() *operator.AuditInfo {
 		return info
 	}
 	if last, err := os.Stat(aside[len(aside)-1]); err == nil {
-		at := last.ModTime() // the time of the rotation, because the last record was written then
+		at := last.ModTime() // the file was rotated right after its last record was written
 		info.Rotated = &at
 	}
 	return info

@@ -34,8 +34,8 @@ func Elsewhere(c *config.Config) bool {
 	return c.State.Driver == "postgres" || variable(c.State.Path) || variable(c.Audit.File)
 }
 
-// errTextOnly returns an error if the user does not trust the configuration, which was therefore
-// read as plain text; see [config.Config.TextOnly].
+// errTextOnly returns an error if the configuration was read as plain text, because the user does
+// not trust it; see [config.Config.TextOnly].
 func errTextOnly(c *config.Config) error {
 	if !c.TextOnly {
 		return nil

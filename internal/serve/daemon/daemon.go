@@ -48,9 +48,9 @@ type Options struct {
 	Log     slog.Handler   // if nil, nothing is logged; secrets from the configuration are removed from all records
 	Version string
 
-	// Load returns a newly loaded configuration for [Daemon.Reload]. If it is nil, the
-	// configuration cannot be reloaded. Level is the level of Log, which a reload sets. If it is
-	// nil, the level never changes.
+	// Load returns a newly loaded configuration for [Daemon.Reload]. If Load is nil, the
+	// configuration cannot be reloaded. Level is the level of Log. A reload changes it to the
+	// configured level; if Level is nil, the level never changes.
 	Load  func() (*config.Config, error)
 	Level *slog.LevelVar
 	Watch bool // whether to reload when a configuration file changes

@@ -163,9 +163,9 @@ func (f *remedyFinder) finderFor(from toolScope, tools toolset, names []gate.Cal
 	return g.finder
 }
 
-// lacks returns a function that checks a field that the policy reads, such as args.path. The
-// function returns an argument that the field needs but the tool's input schema does not list, or
-// "" if it finds no such argument. If no schemas are known, lacks returns nil.
+// lacks returns a function that checks a field that the policy reads, such as args.path. If the
+// field needs an argument that the tool's input schema does not list, the function returns that
+// argument; otherwise, it returns "". If no schemas are known, lacks returns nil.
 func lacks(tools toolset, names []gate.Call) func(tool string, field gate.Field) string {
 	known := check.ToolSet{Schemas: make(map[string][]policy.Schema)}
 	for _, n := range names {

@@ -60,9 +60,9 @@ func (d *Daemon) Hook(ctx context.Context, e proxy.HookEvent) (proxy.HookReply, 
 	return d.Hooks.Serve(ctx, e)
 }
 
-// logEnd arranges for the daemon to log why it ends as soon as ctx is canceled, because shutting
-// down may take a while. The returned function waits until the reason has been logged. If ctx has
-// not been canceled, it returns at once, and nothing is logged.
+// logEnd waits in the background until ctx is canceled, and then logs the reason. The log entry
+// appears at once, even if the shutdown takes a while. The returned function waits until the reason
+// has been logged. If ctx has not been canceled, it returns at once, and nothing is logged.
 func (d *Daemon) logEnd(ctx context.Context) (wait func()) {
 	said := make(chan struct{})
 	stop := context.AfterFunc(ctx, func() {

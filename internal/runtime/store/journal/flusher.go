@@ -52,7 +52,7 @@ func (d *flusher) failed() bool {
 func (d *flusher) flushTo(step uint64, last func() uint64) error {
 	for {
 		runtime.Gosched()        // let other goroutines append their steps first
-		end := max(step, last()) // the log's last step, determined before the flush begins so that the flush covers it; d.mu is not held, because the callback may acquire other locks
+		end := max(step, last()) // call last before the flush begins, so that the flush covers the log's last step; do not hold d.mu, because last may acquire other locks
 		others, done, err := d.beginFlush(step)
 		switch {
 		case done:

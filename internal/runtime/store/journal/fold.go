@@ -56,9 +56,9 @@ func (b *Backend) fold() error {
 	return err
 }
 
-// retryFold folds the log again if the last attempt failed. If retryFold returns an error, the
-// caller must refuse calls. An attempt that failed because another program had locked the database
-// does not count as an error. The caller must hold the process lock.
+// retryFold folds the log again if the last attempt failed. If it fails again, retryFold returns an
+// error, and the caller must refuse calls. If another program has locked the database, retryFold
+// returns nil. The caller must hold the process lock.
 func (b *Backend) retryFold() error {
 	b.lockImage()
 	failed := b.lastFoldErr
@@ -98,7 +98,7 @@ func (b *Backend) foldNow(flush bool) error {
 		return err
 	}
 	b.lockImage()
-	if b.image.folded >= f.From { // false only if the changes in memory were reloaded from an older checkpoint during the fold
+	if b.image.folded >= f.From { // this is false only if the image was reloaded from an older checkpoint during the fold
 		if at.Step > f.To.Step {
 			n = b.image.bytes // another process has folded more steps; their size is unknown, so count all lines as folded
 		}

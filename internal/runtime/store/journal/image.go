@@ -9,8 +9,8 @@ import (
 	"github.com/petrigate/petrigate/internal/runtime/store/sqlite"
 )
 
-// maxVersions bounds the number of cached versions of parts of the state that have not changed
-// since the checkpoint.
+// maxVersions is the maximum number of versions in an image's cache. The cache holds versions of
+// parts that have not changed since the checkpoint.
 const maxVersions = 1 << 16
 
 // image holds the difference between the checkpoint and the state at a position in the log.

@@ -63,7 +63,7 @@ type Backend struct {
 	closed      bool
 	lastErr     error // error of the last write
 	lastFoldErr error // error of the last attempt to fold the log
-	spaceNeeded int   // largest number of bytes that did not fit on the disk; reset to 0 once a test write of that size succeeds
+	spaceNeeded int   // size in bytes of the largest write that did not fit on the disk; reset to 0 when a test write of this size succeeds
 }
 
 var _ backend.Backend = (*Backend)(nil)

@@ -29,8 +29,8 @@ const (
 	tailSize  = len(hashStart) + 2*sha256.Size + len(hashEnd)
 )
 
-// step is a [backend.Op] in the log, written as one line per record and a line with the state
-// changes. The op is committed when the last line is in the file.
+// step is a [backend.Op] in the log. It is written as one line for each record, followed by a line
+// with the state changes. The op is committed when this last line is in the file.
 type step struct {
 	number  uint64
 	records []backend.Record
@@ -42,8 +42,8 @@ type step struct {
 	hash    [sha256.Size]byte
 }
 
-// move describes how a step changes a part of the state: it replaces the content, changes it, or
-// removes the part.
+// move is a step's change to one part of the state. A move replaces the part's data, changes the
+// data, or removes the part. It can also replace some of the part's values.
 type move struct {
 	id      backend.PartID
 	version int64 // 0 if the part is removed
@@ -57,7 +57,7 @@ type move struct {
 type position struct {
 	step    uint64
 	hash    [sha256.Size]byte
-	segment uint64 // number of the segment: the number of the last step before the segment
+	segment uint64 // number of the segment, which equals the number of the last step before it
 	offset  int64
 }
 
@@ -166,10 +166,10 @@ func appendMove(b []byte, m *move) ([]byte, error) {
 // maxDepth bounds the nesting depth of a state in a line.
 const maxDepth = rawjson.MaxDepth - 8
 
-// appendData appends JSON data to a line. Data that could break the format of the line, for example
-// because it contains a line break, is appended as a JSON string instead. If ours is true,
-// appendData does not check the data, which must then be the state of nets. Such a state has
-// neither line breaks nor deep nesting.
+// appendData appends JSON data to a line. If the data could break the format of the line, for
+// example because it contains a line break, appendData appends it as a JSON string. If ours is
+// true, the data must be the state of Petri nets. This state contains no line breaks and no deep
+// nesting, so appendData does not check it.
 func appendData(b, data []byte, ours bool) ([]byte, error) {
 	if ours || bytes.IndexByte(data, '\n') < 0 && data[0] != '"' && rawjson.Check(data, maxDepth) == nil {
 		return append(b, data...), nil
@@ -222,7 +222,8 @@ func plainName(name string) (string, error) {
 // errBroken means that a line of the log is invalid, for example because it was changed.
 var errBroken = errors.New("it is not a log line")
 
-// cutHash splits a line without its line break into the text before the hash, and the hash itself.
+// cutHash splits a line into the text before its hash, and the hash. The line must not include the
+// line break.
 func cutHash(line []byte) (rest []byte, hash [sha256.Size]byte, ok bool) {
 	n := len(line) - tailSize
 	if n <= 0 || !bytes.HasPrefix(line[n:], []byte(hashStart)) || !bytes.HasSuffix(line, []byte(hashEnd)) {

@@ -19,9 +19,9 @@ import (
 	"github.com/petrigate/petrigate/internal/runtime/store/sqlite"
 )
 
-// Suffixes of the names of the files beside the database. A full segment is renamed: its new name
-// contains its number, which is the number of the last step before it. When the segment is sealed,
-// the step lines are removed, and only the records remain.
+// Suffixes of the log's files, which are stored next to the database. When a segment is full, its
+// file is renamed. The new name contains the segment's number, which is the number of the last step
+// before it. When the segment is sealed, the step lines are removed, and only the records remain.
 const (
 	logSuffix      = "-log"
 	endSuffix      = "-head"     // suffix of the file that stores the last step known to be on disk; see durableEnd
@@ -207,8 +207,9 @@ func endsInPadding(data []byte) bool {
 	return len(lines) < len(data) && (len(lines) == 0 || lines[len(lines)-1] == '\n')
 }
 
-// endsAt reports whether the step that at describes ends at its offset in the segment f. header is
-// the header of f.
+// endsAt reports whether f contains the end of a step at the given position, and whether that step
+// has the position's hash. The file f is a segment, and header is the position at the end of its
+// first line.
 func endsAt(f file, header *position, at *position) (bool, error) {
 	if at.offset == 0 || at.offset == header.offset {
 		return header.step == at.step && header.hash == at.hash, nil
@@ -223,9 +224,9 @@ func endsAt(f file, header *position, at *position) (bool, error) {
 	return bytes.Equal(end[:], appendHash(nil, at.hash)), nil
 }
 
-// linesEnd returns the offset where a file's lines end and its padding begins. The lines up to this
-// offset are final. A reader must stop there, because another process may be writing a step into
-// the padding. If the reader read on, it could see the end of the step without the beginning.
+// linesEnd returns the offset where a file's lines end and its padding begins. A reader must stop
+// there, because another process may be writing a step into the padding, and the reader could see
+// the end of that step without the beginning. The lines before the offset no longer change.
 func linesEnd(f file) (int64, error) {
 	end, _, err := f.state()
 	if err != nil {
@@ -259,7 +260,7 @@ func (l *log) isEnd(at *position) bool {
 
 // append appends the lines of one or more steps to the log. The slice ends contains the offset of
 // the end of each step in the lines. append returns the number of bytes that it has appended. After
-// an error, only steps that are completely in the file count.
+// an error, a step is committed only if all of its lines are in the file.
 func (l *log) append(lines []byte, ends []int) (n int, err error) {
 	n, err = l.file.WriteAt(lines, l.end)
 	if err == nil {

@@ -28,7 +28,7 @@ type processLock struct {
 	unlockFiles func()      // releases the lock; nil if this process does not hold it
 	checked     time.Time   // time of the last check for other waiting processes
 	idle        bool        // whether nothing has been appended since the last check
-	verified    time.Time   // time of the last check that found this process up to date with the log; zero if the process might have missed steps since
+	verified    time.Time   // last time when this process is known to have applied all steps in the log; zero if it might have missed steps since
 	current     atomic.Bool // whether this process holds the lock and has applied all steps in the log to its [image] of the state
 	files       lockFiles
 	abandoned   chan struct{} // closed when the goroutine left behind by a failed [processLock.wait] ends; nil if no goroutine was left behind

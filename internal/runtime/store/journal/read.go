@@ -14,10 +14,10 @@ import (
 	"github.com/petrigate/petrigate/internal/runtime/store/sqlite"
 )
 
-// view reads a consistent state, which consists of the checkpoint and the later changes in memory.
-// It calls the first function with mu held; this function must copy the changes that the caller
-// needs. It then calls the second function to read the checkpoint. If the checkpoint has meanwhile
-// moved beyond the copied changes, view starts again. view does not need the process lock.
+// view reads the checkpoint and the later changes in memory as one consistent state. It calls the
+// first function with mu held; this function must copy the changes that the caller needs. It then
+// calls the second function, which reads the checkpoint. If the checkpoint has moved past the
+// copied changes in the meantime, view starts again. The caller need not hold the process lock.
 func (b *Backend) view(see func(*image), f func(sqlite.Reading) error) error {
 	for {
 		b.lockImage()

@@ -133,7 +133,7 @@ func (s *selection) collect(a *archive) error {
 	numbers, _, sealed, err := a.listSegments()
 	for _, after := range numbers {
 		if after >= header.segment || err != nil {
-			break // stop at the segment opened above: it and any later ones have been renamed since
+			break // stop at the segment that was opened above; another process has since renamed it, and perhaps later segments
 		}
 		g := segment{name: a.segmentName(after), index: index[after]}
 		if !sealed[after] {

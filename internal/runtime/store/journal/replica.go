@@ -49,8 +49,8 @@ type chainEnd struct {
 	hash [32]byte
 }
 
-// load sets the image to the state of the checkpoint. The log is then read from the checkpoint's
-// position.
+// load sets the image to the state of the checkpoint. The next read of the log begins at the
+// checkpoint's position.
 func (r *replica) load() error {
 	var at sqlite.Place
 	err := r.checkpoint.Read(func(read sqlite.Reading) (err error) {
@@ -187,7 +187,7 @@ func (r *replica) follow(lead bool) error {
 		if err != nil && !errors.Is(err, fs.ErrNotExist) {
 			return err
 		}
-		junk, broken := r.readSteps() // must come after hasName: a renamed file gets no more steps, so readSteps then reads all of them
+		junk, broken := r.readSteps() // call readSteps after hasName; no process appends to a file after it is renamed, so readSteps then reads all of its steps
 		switch {
 		case err == nil && !named && r.reopen():
 			continue
@@ -216,8 +216,8 @@ func (r *replica) follow(lead bool) error {
 	return errors.New("the log is rotated again and again")
 }
 
-// readSize is the number of bytes that readSteps reads at a time. It reads more if they do not
-// contain a whole step.
+// readSize is the number of bytes that readSteps reads at a time. If these bytes do not contain a
+// whole step, readSteps reads more.
 const readSize = 1 << 20
 
 // readSteps applies the remaining steps of the current segment to the image. It returns the number
@@ -386,9 +386,9 @@ func (r *replica) reload() error {
 	return err
 }
 
-// rotate renames the current segment and begins the next one. It first flushes to disk the steps
-// that the checkpoint lacks, because the steps in the next segment depend on them. The caller must
-// hold the process lock and mu.
+// rotate renames the current segment and begins the next one. Before that, it flushes the steps
+// that the checkpoint does not contain, because the steps in the next segment depend on them. The
+// caller must hold the process lock and mu.
 func (r *replica) rotate(folded bool) error {
 	l, at := &r.log, &r.image.at
 	l.cutPadding(at.offset)

@@ -34,7 +34,7 @@ func (b *Backend) setStop(ctx context.Context, stop backend.Stop, on bool, event
 	d, step := w.log.flusher, w.image.at.step
 	w.unlockImage()
 	if err := b.ensureFlushed(d, step); err != nil {
-		return err // the stop is in force, but a power loss may undo it
+		return err // the stop has taken effect, but a power loss may undo it
 	}
 	if err := b.fold(); err != nil { // make the stop visible to other processes now; it is already in the log
 		wake(b.kick)

@@ -36,8 +36,8 @@ func (d *DB) PutApproval(ctx context.Context, a backend.Approval) (version int64
 	return a.Version + 1, nil
 }
 
-// checkWritten returns nil if an earlier attempt of this process, which received no answer, has
-// written the approval. It returns [backend.ErrStale] if another process has written it.
+// checkWritten returns nil if this process has already written the approval in an attempt that
+// received no answer. It returns [backend.ErrStale] if another process has written the approval.
 func (d *DB) checkWritten(ctx context.Context, a backend.Approval) error {
 	var same bool
 	err := d.pool.QueryRow(ctx, `SELECT count(*) = 1 FROM petrigate_approval WHERE id = $1 AND version = $2 AND state = $3 AND data = $4`,

@@ -21,7 +21,7 @@ type batch struct {
 	names     [][]byte
 	inserts   []int32 // indexes of the parts of the state that may need to be inserted, counting from 1
 	positions map[backend.PartID]int32
-	ends      []int32 // the parts are divided into runs of adjacent parts that are all only read or all written; for each run, the index of its last part, counting from 1
+	ends      []int32 // for each run of parts, the index of its last part, counting from 1; a run consists of adjacent parts that are all written or all only read
 	shared    []bool  // whether the parts of each run are only read
 
 	sessions, uses [][]byte

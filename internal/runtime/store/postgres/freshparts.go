@@ -19,8 +19,8 @@ type freshParts struct {
 	parts map[backend.PartID]bool // parts read or written since the server's last crash; nil means all parts, because no crash was detected
 }
 
-// setMark sets the mark of the period since the server's last crash. If the mark has changed, the
-// server has crashed, and no part of the state is fresh any more.
+// setMark sets the database's mark, which changes when the server recovers from a crash. If the
+// mark has changed, no part of the state is fresh any more.
 func (f *freshParts) setMark(mark string) {
 	f.mu.Lock()
 	defer f.mu.Unlock()
@@ -30,8 +30,9 @@ func (f *freshParts) setMark(mark string) {
 	f.mark = mark
 }
 
-// add marks parts of the state as fresh, if the mark that was current when they were read or
-// written is still current. Otherwise, it does nothing and returns false.
+// add records that parts of the state are fresh. The given mark must be the database's mark at the
+// time when the parts were read or written. If the mark has changed since then, add does nothing
+// and returns false.
 func (f *freshParts) add(mark string, ids ...backend.PartID) bool {
 	f.mu.Lock()
 	defer f.mu.Unlock()

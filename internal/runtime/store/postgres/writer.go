@@ -84,9 +84,9 @@ type uncertainError struct{ cause error }
 func (u *uncertainError) Error() string   { return fmt.Sprintf("%v: %v", backend.ErrUncertain, u.cause) }
 func (u *uncertainError) Unwrap() []error { return []error{backend.ErrUncertain, u.cause} }
 
-// attempt tries once to commit ops. If an earlier attempt received no answer, its outcome is
-// unknown, and *open is its batch; otherwise, *open is nil. attempt first asks the database for
-// this outcome, and does not send the ops again if they were committed. If the new attempt receives
+// attempt tries once to commit ops. If an earlier attempt received no answer, *open must be the
+// batch of that attempt; otherwise, *open must be nil. attempt first asks the database whether that
+// batch was committed. If it was, attempt does not send the ops again. If the new attempt receives
 // no answer, attempt stores the new batch in *open.
 func (w *writer) attempt(ctx context.Context, open **batch, ops []*backend.Op, change func(*batch)) error {
 	if w.mustResume.Load() {
@@ -126,8 +126,8 @@ func shouldRetry(err error, n int) bool {
 	return true
 }
 
-// isDefinite reports whether the server itself has reported the failure without ending the
-// connection. If the server ends a connection, the commit may already have taken effect.
+// isDefinite reports whether the server has reported the failure and kept the connection open. If
+// the server ends a connection, the commit may already have taken effect.
 func isDefinite(err error) bool {
 	var p *pgconn.PgError
 	return errors.As(err, &p) && (p.SeverityUnlocalized == "ERROR" || p.Severity == "ERROR") && !errors.Is(err, errLost)

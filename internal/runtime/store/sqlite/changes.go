@@ -65,7 +65,7 @@ func (s counters) refresh(r *reader) counters {
 		return err
 	})
 	if err != nil {
-		return counters{data: -1} // the number of changes is 0 here and so usually differs from that of the last poll; the receiver is therefore notified, reads the database, and gets the error
+		return counters{data: -1} // after an error, the number of changes is 0, which usually differs from the number in the last poll; the receiver is then notified, reads the database, and gets the error
 	}
 	return s
 }

@@ -91,8 +91,8 @@ func (c *connection) attach() error {
 }
 
 // connect opens a connection. If the file does not exist, connect creates it. If this process has
-// used the file before, connect returns [errRemoved] instead. same means that the file at the
-// database's path is the one that was last checked.
+// used the file before, connect returns [errRemoved] instead. The argument same reports whether the
+// file at the database's path is the file that was last checked.
 func (c *connection) connect(same bool) error {
 	if err := c.create(); err != nil {
 		return err

@@ -15,7 +15,7 @@ import (
 type Clock struct {
 	Latest int64 // latest time of all records, or 0 if there are no records
 	Told   int64 // time when the kill switch was last used, or 0 if it never was
-	Ahead  int64 // Latest is ignored until it exceeds this time; when the kill switch is used, this is set to Latest or Told, whichever is later
+	Ahead  int64 // Latest is ignored until it exceeds this time; each use of the kill switch sets this time to the later of Latest and Told
 }
 
 // Newest returns the newest reliable time. A call must not be admitted much earlier than this time.

@@ -11,13 +11,13 @@ type Place struct {
 	ID      string   // ID of the database
 	Step    uint64   // last step that the database contains
 	Hash    [32]byte // hash of that step
-	Segment uint64   // number of the segment that contains the end of the step; segments are numbered by the last step before them
+	Segment uint64   // number of the segment that contains the end of the step; a segment has the number of the last step before it
 	Offset  int64    // offset of the step's end in the segment
 }
 
-// insertPlace writes the first place of a database that is new or has just been converted. If the
-// database had an older schema, its records are in the given number of segments, and the place is
-// after them.
+// insertPlace writes the first place of a database that is new or that was converted from an older
+// schema. The records of an older schema fill the given number of segments, and the place is at the
+// end of these segments.
 func insertPlace(l *link, segments int) error {
 	return l.exec("INSERT INTO place (one, id, step, hash, segment, offset) VALUES (1, ?, ?, zeroblob(32), ?, 0)",
 		strings.ToLower(rand.Text()), int64(segments), int64(segments))

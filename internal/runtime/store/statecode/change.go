@@ -102,7 +102,7 @@ func Merge(part []byte, changes [][]byte) ([]byte, error) {
 // mergedPart is a decoded part of a state. Changes are merged into it.
 type mergedPart struct {
 	top   map[string][]byte
-	keys  []string // names of those members in the field top that this version of petrigate does not know
+	keys  []string // names of the members in top that this version of petrigate does not know
 	nets  map[string][]byte
 	names []string // names of the nets, in order of first appearance
 	calls map[uint64][]byte

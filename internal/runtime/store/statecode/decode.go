@@ -64,8 +64,8 @@ func cutRow(row string) (net, key string, ok bool) {
 	return net, row[end:], ok
 }
 
-// member decodes an object member that occurs only in the part of a state that belongs to a
-// session. It returns false if the key is unknown.
+// member decodes a member that occurs only in a session's part of a state. It returns false if the
+// key is unknown.
 func (d *decoder) member(key string, value []byte) bool {
 	switch key {
 	case "principal":
@@ -242,8 +242,8 @@ func (d *decoder) net(i int, value []byte, rows map[string][]byte) {
 	d.state.Nets[i] = data
 }
 
-// values decodes a net's value rows (see [Codec.RowName]), which contain its states for individual
-// values of its key. All other values share the net's default state. values applies the rows to an
+// values decodes a net's value rows (see [Codec.RowName]). Each row holds the net's state for one
+// value of its key; all other values share the net's default state. values applies the rows to an
 // empty state, because [gate.State.Apply] would drop a row that equals the default state.
 func (d *decoder) values(where string, i int, base *gate.NetData, rows map[string][]byte) *gate.Values {
 	n := &d.Codec.nets[i]
@@ -272,9 +272,9 @@ func (d *decoder) values(where string, i int, base *gate.NetData, rows map[strin
 }
 
 // complete records an error if the net's shadow mode was turned on or off after the state was
-// written. A net in shadow mode blocks no calls; its enforced state is the state that would have
-// resulted if it had blocked them. The enforced state is stored without the field Active, so
-// complete sets it.
+// written. A net in shadow mode blocks no calls. Its enforced state is the state that it would have
+// if it had blocked them. The field Active of the enforced state is not stored, so complete sets
+// it.
 func (d *decoder) complete(where string, n *net, data *gate.NetData) {
 	switch {
 	case d.err != nil:

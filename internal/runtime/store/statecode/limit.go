@@ -34,9 +34,9 @@ func withNumbers(n gate.Net, all []int64) (gate.Net, bool) {
 	return n, true
 }
 
-// oldLimit reconstructs the limit that was in force when the part of the state was written. It
-// needs a current limit on the same calls that differs from the old one only in its numbers.
-// Otherwise, it returns false.
+// oldLimit reconstructs a limit of the policy that was in force when the part of the state was
+// written. The current policy must have a limit on the same calls that differs from the old limit
+// only in its numbers. Otherwise, oldLimit returns false.
 func (c *Codec) oldLimit(stored []byte) (gate.Net, bool) {
 	var limit, form string
 	var all []int64

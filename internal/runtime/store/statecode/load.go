@@ -18,9 +18,9 @@ type Loaded struct {
 	Processes map[uint64]string
 
 	// The following fields are set if the part was written under another policy or with other
-	// active nets. Kept tells for each net in the part whether it has kept its state. StaleRows
-	// lists the value rows to remove (see [Codec.RowName]). RewriteValues is true if the other
-	// value rows must be written again.
+	// active nets. Kept has an element for each net in the part, which tells whether the net has
+	// kept its state. StaleRows lists the value rows to remove (see [Codec.RowName]). RewriteValues
+	// is true if the other value rows must be written again.
 	Kept          []gate.Kept
 	StaleRows     []string
 	RewriteValues bool
@@ -138,9 +138,9 @@ func (c *Codec) oldCodec(of string, scope gate.Scope, data []byte) (*Codec, erro
 	return in, nil
 }
 
-// oldNet reconstructs the net that was in force when the part of the state was written. It succeeds
-// if c still has this net, or a limit that differs from it only in its numbers. Otherwise, it
-// returns false.
+// oldNet reconstructs a net of the policy that was in force when the part of the state was written.
+// It succeeds if c has the same net, or a limit that differs from the net only in its numbers.
+// Otherwise, it returns false.
 func (c *Codec) oldNet(name string, stored []byte) (gate.Net, bool) {
 	value, _ := rawjson.Member(stored, "print")
 	print, _ := rawjson.String(value)

@@ -27,9 +27,9 @@ func (p Processes) processFor(call uint64, writer string) string {
 	return process
 }
 
-// formVersion returns the format version to write in a session's stored state. The version is 2 if
-// the state names a process that admitted a call. Older programs would ignore the name, so they
-// must refuse to read the state. Otherwise, the version is 1.
+// formVersion returns the format version to write in a session's stored state: 2 if the state names
+// a process that admitted a call, and otherwise 1. An older program would ignore the name, so it
+// must refuse the state, and version 2 makes it do so.
 func formVersion(s *gate.State, writer string, p Processes) string {
 	for number := range s.Calls {
 		if p.processFor(number, writer) != "" {
@@ -53,8 +53,8 @@ type OpenCall struct {
 	Process string // process that admitted the call, or empty if unknown
 }
 
-// ReadOpen decodes a session's stored metadata, such as its principal, and its open calls. It does
-// not need the session's policy.
+// ReadOpen decodes the open calls of a session and the session's stored metadata, such as its
+// principal. It does not need the session's policy.
 func ReadOpen(name string, data []byte) (Info, []OpenCall, error) {
 	d := decoder{subject: fmt.Sprintf("session %q", name)}
 	var calls []OpenCall

@@ -121,8 +121,8 @@ func (p *Proxy) accept() {
 	}
 }
 
-// applies reports whether the proxy is in one of the given modes. If that mode is for a single use,
-// applies resets it to Pass.
+// applies reports whether the proxy's mode is one of the given modes. If it is, and the mode is for
+// a single use, applies sets the mode to Pass.
 func (p *Proxy) applies(modes ...Mode) bool {
 	p.mu.Lock()
 	defer p.mu.Unlock()
