@@ -74,7 +74,7 @@ func ChildUpstream(t *testing.T, flags string) (proxy.Upstream, func() []testser
 	file := filepath.Join(t.TempDir(), "records")
 	u := proxy.Upstream{Name: "up", Command: self, Env: map[string]string{
 		ChildVariable: "--record " + file + " " + flags,
-		"GORACE":      "atexit_sleep_ms=0", // the race detector would delay the exit of each process by a second
+		"GORACE":      "atexit_sleep_ms=0", // by default, the race detector sleeps for a second when a process exits
 	}}
 	return u, func() []testserver.Record {
 		f, err := os.Open(file)
@@ -125,7 +125,7 @@ func (v *ReplaceableUpstream) ServeHTTP(w http.ResponseWriter, r *http.Request) 
 	v.Server.Load().ServeHTTP(w, r)
 }
 
-// Runnable returns a copy of the tool. Calls to the copy return the tool's name.
+// Runnable returns a copy of the tool. When called, the copy returns the tool's name.
 func Runnable(tool testserver.Tool) testserver.Tool {
 	tool.Run = func(_ context.Context, c *testserver.Call) (json.RawMessage, error) {
 		return testserver.Text(c.Name), nil

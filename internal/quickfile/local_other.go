@@ -4,5 +4,5 @@ package quickfile
 
 import "os"
 
-// Local always returns false, because this system is not supported.
+// Local always returns false. It is not implemented on this operating system.
 func Local(*os.File) bool { return false }

@@ -20,8 +20,8 @@ type File struct {
 	regularUntil time.Time // time until which regular system calls are used
 }
 
-// A write that takes longer than stalled has probably waited for the disk. The File then uses
-// regular system calls until regularFor has passed since the start of the write.
+// stalled is the duration above which a write has probably waited for the disk. After such a write,
+// the File uses regular system calls until regularFor has passed since the start of the write.
 const (
 	stalled    = 30 * time.Millisecond
 	regularFor = 10 * time.Second
@@ -65,8 +65,8 @@ func (q *File) useRegularCall(now time.Time, b []byte) bool {
 	return !q.local || len(b) == 0 || now.Before(q.regularUntil)
 }
 
-// writeResult converts the result of a raw write. If the write was slow, it also switches to
-// regular system calls for a while.
+// writeResult converts the results of a raw write to the number of bytes written and an error. If
+// the write was slow, it also switches to regular system calls for a while.
 func (q *File) writeResult(f *os.File, begun time.Time, n int, errno syscall.Errno) (int, error) {
 	switch errno {
 	case 0:

@@ -4,5 +4,5 @@ package quickfile
 
 import "os"
 
-// Removed always returns false, because this system is not supported.
+// Removed always returns false. It is not implemented on this operating system.
 func Removed(os.FileInfo) bool { return false }

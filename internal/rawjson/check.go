@@ -203,7 +203,7 @@ func (o *keySet) insert(keys [][]byte, n int) bool {
 type keyStack struct {
 	n    int
 	few  [24][]byte
-	many [][]byte // all keys, once they have outgrown few; nil until then
+	many [][]byte // all keys, once there were too many for few; otherwise nil
 }
 
 func (s *keyStack) push(key []byte) {

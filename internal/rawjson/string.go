@@ -163,13 +163,13 @@ func hex4(s []byte) rune {
 	return rune(n)
 }
 
-// skipPlain returns the offset of the first byte at or after offset i that is not plain ASCII: a
-// quote, a backslash, a control character, or a byte of a multibyte rune.
+// skipPlain returns the offset of the first byte at or after offset i that is not plain. Quotes,
+// backslashes, control characters and bytes outside ASCII are not plain.
 func skipPlain(doc []byte, i int) int {
 	for len(doc)-i >= 8 {
 		w := binary.LittleEndian.Uint64(doc[i:])
 		// Only the lowest bit set in m is reliable: it is the high bit of the first byte that is
-		// not plain ASCII.
+		// not plain.
 		if m := quoteOrSlash(w) | ((w-ones*' ')&^w|w)&highs; m != 0 {
 			return i + bits.TrailingZeros64(m)>>3
 		}

@@ -60,7 +60,7 @@ type Ticket struct {
 
 	judge    *Generation  // generation whose conditions apply to the result; nil means the generation in force
 	observed *observation // nil if the call is not observed
-	settled  atomic.Bool  // set once the outcome has been stored or has been queued for storing
+	settled  atomic.Bool  // set when the outcome has been stored or queued
 }
 
 // ticketFacts is the part of a ticket that is encoded as JSON.

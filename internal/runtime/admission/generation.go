@@ -31,7 +31,7 @@ type Generation struct {
 	// The following fields are computed in advance because every call needs them.
 	identity      string // distinguishes generations whose decisions can differ; see setActive
 	shadow        bool   // whether the whole policy is in shadow mode
-	readsValues   bool   // whether any net reads a field of arguments or results; its values are then recorded
+	readsValues   bool   // whether any net reads a field of arguments or results; if so, the values of these fields are recorded
 	countsRows    bool   // whether any net counts consecutive identical calls
 	readsResults  bool   // whether the policy reads the JSON values of results
 	judgesResults bool   // whether the policy has conditions on results
@@ -40,12 +40,13 @@ type Generation struct {
 	Impossible ImpossibleFunc // finds tools that can never be called; nil means that no such tools are known
 }
 
-// RemedyFunc returns calls that would make the call c admissible after c was refused with r in
-// state s. It may modify s. It must not block and must be safe for concurrent use.
+// RemedyFunc returns calls that would make the refused call c admissible. The session is in state
+// s, and r is the refusal. The function may modify s. It must not block and must be safe for
+// concurrent use.
 type RemedyFunc func(s *gate.State, c gate.Call, r *gate.Refusal) Remedy
 
-// ImpossibleFunc returns those of the given tools that can never be called while the given nets are
-// active. A nil active means all nets.
+// ImpossibleFunc returns the tools that can never be called while the given nets are active. It
+// considers only the given tools. If active is nil, all nets are active.
 type ImpossibleFunc func(tools []gate.Call, active []string) []string
 
 // NewGeneration returns a generation and sets the fields that can be derived from the policy and

@@ -139,7 +139,7 @@ type SessionInfo struct {
 	Calls   []OpenCall
 	Used    time.Time // time of the last change to the session or of the last call to [Ledger.Touch]
 	Ended   bool      // whether the session has ended but still has open calls
-	Process string    // process that owns the session; empty if that is this process, or if the session belongs to no process
+	Process string    // process that owns the session; empty if this process owns it or no process does
 	Gone    bool      // whether the owning process has exited while the session still has open calls
 }
 
@@ -181,7 +181,8 @@ var (
 	ErrNoSession = errors.New("the session has ended") // the session has ended or never existed
 	ErrStale     = backend.ErrStale                    // returned by [Commit.Wait] if the step can be staged again
 
-	// ErrHeld is returned by [Ledger.Adopt] if a net is held. A net is held if it is hand-written,
-	// differs between the policies, and has left its initial state or has calls in flight.
+	// ErrHeld is returned by [Ledger.Adopt] if a net is held. Only a hand-written net that differs
+	// between the policies can be held. It is held if it has left its initial state or has calls in
+	// flight.
 	ErrHeld = errors.New("a changed net is not in its initial state or has calls in flight")
 )

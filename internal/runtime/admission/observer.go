@@ -54,8 +54,8 @@ type Meter interface {
 	// Forwarded exactly once.
 	Forwarding(upstream string)
 
-	// Forwarded counts a call when its upstream has answered or will never answer. Forwarding has
-	// counted the same call before.
+	// Forwarded counts a call whose upstream has answered or will never answer. It is called after
+	// Forwarding.
 	Forwarded(upstream, tool, method string, elapsed time.Duration, err error)
 
 	// Settled counts a call that has ended with the outcome o. The argument elapsed is the total

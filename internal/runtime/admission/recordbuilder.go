@@ -78,7 +78,7 @@ func (rb *recordBuilder) refusalEvents(v *verdict, d *gate.Refusal) []audit.Even
 	rb.fillDecision(entry, v.call, v.generation, "refuse", d.Names, nil)
 	entry.Kind, entry.Reason = string(d.Kind), bounded(rb.reason(v.refused.Text, d.Kind, d.Blocks))
 	rb.fillVerdicts(entry, v.generation, v.prepared.Verdicts())
-	for _, b := range d.Blocks { // if a net's validator rejected the call, its verdict is recorded as "gated", so change it to "blocked"
+	for _, b := range d.Blocks { // the verdict is "gated" if the net's validator rejected the call; record it as "blocked"
 		i := slices.IndexFunc(entry.Nets, func(n audit.NetVerdict) bool { return n.Net == b.Net })
 		if i < 0 {
 			i = len(entry.Nets)
@@ -207,8 +207,8 @@ func bounded(reason string) string {
 	return reason
 }
 
-// withoutQuotes removes the words and code that a refusal's sentence quotes from calls. It takes
-// them from blocks, the nets' objections to the call.
+// withoutQuotes removes quoted words and code from a refusal's sentence. The argument blocks
+// contains the nets' objections to the call, including the quoted words and code.
 func withoutQuotes(sentence string, blocks []gate.Block) string {
 	for i := range blocks {
 		b := &blocks[i]
@@ -225,9 +225,9 @@ func withoutQuotes(sentence string, blocks []gate.Block) string {
 	return sentence
 }
 
-// withoutCode replaces code in a refusal's sentence with an ellipsis. The sentence quotes the code
-// from d, which explains why something about a call is uncertain. If the advice in d contains code,
-// withoutCode removes the advice from the sentence.
+// withoutCode replaces code in a refusal's sentence with an ellipsis. The doubt d contains the
+// code, and can contain advice. If the advice contains code, withoutCode removes the advice from
+// the sentence.
 func withoutCode(sentence string, d gate.Doubt) string {
 	if strings.Contains(d.Advice, "`") {
 		sentence = strings.ReplaceAll(sentence, " "+d.Way(), "")

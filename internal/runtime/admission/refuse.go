@@ -30,8 +30,8 @@ func (a *Admission) newRefusal(c *Call, r *gate.Refusal) *Refused {
 	return out
 }
 
-// Deny refuses the call c for lack of the approval that q asks for. It records the given consent,
-// which is nil if no answer is to be recorded.
+// Deny refuses the call c because the request q was not approved. It records the given consent. If
+// the consent is nil, it records no answer.
 func (a *Admission) Deny(ctx context.Context, c *Call, q *gate.Ask, text string, consent *Consent) *Refused {
 	r := Refuse(string(gate.KindApproval), text)
 	r.Facts.Cause = string(gate.CauseApproval)

@@ -41,8 +41,8 @@ func (a *Admission) Abandon(ctx context.Context, t *Ticket) {
 	}
 }
 
-// Settling is the outcome of a call, which has been staged but might not be durable yet. If the
-// ledger cannot store the outcome, it is kept in [Unwritten].
+// Settling is a call's outcome that has been staged but might not be durable yet. If the ledger
+// cannot store the outcome, [Unwritten] keeps it.
 type Settling struct {
 	admission *Admission
 	ctx       context.Context //nolint:containedctx // context of the settlement, used by Wait

@@ -33,7 +33,7 @@ type Would struct {
 // Counts describes the calls that nets in shadow mode would have refused or would have allowed only
 // with approval.
 type Counts struct {
-	Refused, Asked int     // numbers of calls that would have been refused, and of calls that would have needed approval
+	Refused, Asked int     // how many calls would have been refused, and how many would have needed approval
 	Would          []Would // the distinct refusals and approval requests, most frequent first
 }
 
@@ -48,7 +48,7 @@ type counts struct {
 // A Tally counts the refusals and approval requests that nets in shadow mode would have caused. The
 // zero value is empty and ready to use.
 type Tally struct {
-	Most int // maximum number of distinct refusals and approval requests to store, or 0 for 1000; the totals count all of them
+	Most int // maximum number of distinct refusals and approval requests to store; 0 means 1000. The totals include those that are not stored.
 
 	refused, asked int
 	answers        map[string]*Would // the distinct refusals and approval requests, keyed by tool, kind and nets

@@ -35,10 +35,10 @@ type SwapOptions struct {
 	Events []audit.Event // events to record with the swap
 }
 
-// Swap puts g in force, and converts the nets' states as described at [gate.Policy.Adopt]. A net
-// that an operator has switched on or off stays on or off. Calls that are in flight or waiting for
-// approval keep their call numbers, but an approval given under another policy no longer admits a
-// call.
+// Swap replaces the generation in force with g, and converts the nets' states as described at
+// [gate.Policy.Adopt]. A net that an operator has switched on or off stays on or off. Calls that
+// are in flight or waiting for approval keep their call numbers. An approval given under another
+// policy no longer admits a call.
 //
 // If Swap returns an error, the old generation stays in force. If the error is [ErrHeld], the
 // report lists the nets that could not be converted.

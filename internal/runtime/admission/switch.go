@@ -9,8 +9,8 @@ import (
 	"github.com/petrigate/petrigate/internal/runtime/store/backend"
 )
 
-// Stop is one use of the kill switch. While a stop is in force, the calls that it covers are not
-// admitted.
+// Stop describes one activation of the kill switch. While a stop is in force, the calls that it
+// covers are not admitted.
 type Stop struct {
 	Session string // the session to stop; empty means all sessions
 	Actor   string // name of the person who issued the stop
@@ -24,9 +24,9 @@ type Switched struct {
 	Already bool   // whether there was nothing to change
 	Left    []Stop // stops that are now in force, oldest first
 
-	// Alone is the error that prevented the change from being saved. The change has taken effect in
-	// this process anyway. A new stop will be saved later if the proxy has a database. A stop that
-	// was ended might still be in the database.
+	// Alone is the error from saving the change, or nil. If it is not nil, the change may have
+	// taken effect only in this process. A new stop will be saved later if the proxy has a
+	// database. A stop that was ended might still be in the database.
 	Alone error
 }
 

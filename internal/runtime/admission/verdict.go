@@ -18,7 +18,7 @@ type verdict struct {
 	decision   gate.Decision
 	entry      decisionEntry
 	refused    *Refused    // response to the caller if the nets refuse the call; otherwise nil
-	state      *gate.State // state in force when the call was refused, for finding a remedy; nil if no remedy is wanted
+	state      *gate.State // state when the call was refused, used to find a remedy; nil if no remedy is wanted
 }
 
 // addRemedy finds a remedy for the refusal r and adds it to v.refused, the refusal that the caller

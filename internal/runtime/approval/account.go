@@ -75,8 +75,8 @@ func (a *account) full() error {
 	return nil
 }
 
-// update applies change to each of q's accounts, and removes the accounts that no longer count any
-// request.
+// update calls change for each account of q. It then removes from m the accounts that count no
+// requests, and adds the others.
 func (m accounts) update(q *Request, change func(*account)) {
 	for _, a := range q.accounts {
 		change(a)

@@ -23,7 +23,7 @@ func (t *requests) apply(q *Request, d Progress, version int64) {
 	switch {
 	case !q.live():
 		return
-	case q.claimed: // a call is about to use the approval, so the new state is read from the store afterward
+	case q.claimed: // a call has claimed the approval; once the claim ends, the new state is read from the store
 		q.stale = true
 		return
 	}

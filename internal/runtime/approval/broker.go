@@ -108,8 +108,8 @@ func (b *Broker) join(key Key, call Call, ask *gate.Ask) (q *Request, joins bool
 }
 
 // addStored adds the new request q to the table after the store has accepted it, and returns q. If
-// the broker has meanwhile read the request back from the store, addStored adds the waiting call to
-// the request in the table, and returns that one.
+// the broker has meanwhile read the request from the store, the table already contains it. In that
+// case, addStored adds the waiting call to the request in the table and returns that request.
 func (b *Broker) addStored(q *Request, d Progress, version int64) *Request {
 	b.mu.Lock()
 	defer b.mu.Unlock()
@@ -301,9 +301,10 @@ func (b *Broker) Unclaim(id string) {
 	b.unclaim(id, func(q *Request) { q.stale = b.storage != nil })
 }
 
-// Used tells the broker whether the store has marked the approval of q as used. If so, q ends.
-// After a first failure, the broker reads q from the store again before it gives q to another call.
-// After a second failure, q ends as expired. Without a store, Used does nothing.
+// Used tells the broker whether the store has marked the approval of q as used. If it has, q ends.
+// If it has not, the broker reads q from the store again before another call can use the approval.
+// If the store fails to mark it a second time, q ends as expired. Without a store, Used does
+// nothing.
 func (b *Broker) Used(q *Request, ok bool) {
 	if b.storage == nil {
 		return

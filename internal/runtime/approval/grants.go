@@ -101,8 +101,8 @@ func (s *Grants) draft(q *Request) (Progress, error) {
 	return q.approve(g, s.now()), nil
 }
 
-// EndSession revokes the known grants of a session that has ended. The error lists the grants that
-// could not be removed from the store; even these can no longer be used.
+// EndSession revokes the known grants of a session that has ended. If some of them cannot be
+// removed from the store, the error lists them, but they can no longer be used either.
 func (s *Grants) EndSession(session string) error {
 	var failed error
 	for _, g := range s.sessionGrants(session) {

@@ -15,7 +15,7 @@ type Options struct {
 	Mask     Mask // masks values that people must not see; may be nil
 
 	Self   bool              // whether callers may approve their own calls
-	People map[string]string // principal of each person's own calls, keyed by the person's name
+	People map[string]string // maps the name of a person to the principal that makes the person's own calls
 
 	// Answered is called, with the broker's lock held, when a request stops being pending. It may
 	// be nil.

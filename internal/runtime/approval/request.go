@@ -38,7 +38,7 @@ type Request struct {
 	claimed   bool          // whether a call is about to use the approval
 	foreign   bool          // whether the request was opened by another broker
 	stale     bool          // whether the store might have a newer state
-	refused   bool          // whether the store has refused once to mark the approval as used
+	refused   bool          // whether the store has already failed once to mark the approval as used
 	endedAt   time.Time
 
 	element       *list.Element // the request's element in requests.live, requests.ended or requests.denied

@@ -41,8 +41,8 @@ const (
 	Webhook = channel.Webhook
 )
 
-// listed reports whether the channel lists its requests, so that it need not be notified of each
-// one.
+// listed reports whether the channel lists its requests. Such a channel need not be notified of
+// each request.
 func listed(name string) bool {
 	c, _ := channel.Find(name)
 	return c.Lists

@@ -101,8 +101,9 @@ func (s *storage) amend(id string, f amendment) error {
 }
 
 // look reads the request with the given ID from the store, even if it has ended, and updates the
-// broker. If id is empty, it reads the requests with the given key instead. It marks expired
-// requests as expired in the store, where they would block new requests with the same key.
+// broker. If id is empty, it reads the requests with the given key instead. If a request has
+// expired, look marks it as expired in the store. An expired request would otherwise block new
+// requests with the same key.
 func (s *storage) look(id string, key Key) error {
 	ctx, cancel := context.WithTimeout(context.Background(), storeTimeout)
 	defer cancel()

@@ -28,7 +28,7 @@ type Decision struct {
 	Arguments string          `json:"arguments,omitempty"` // SHA-256 of the arguments
 	Args      json.RawMessage `json:"args,omitempty"`      // the call's arguments; recorded only if configured
 	Values    []Value         `json:"values,omitempty"`    // argument values that nets read
-	Row       string          `json:"row,omitempty"`       // hash that only identical calls share; recorded only if a net counts consecutive identical calls
+	Row       string          `json:"row,omitempty"`       // hash of the call, which is the same for identical calls; recorded only if a net counts consecutive identical calls
 	Reads     []string        `json:"reads,omitempty"`     // nets that depend on unrecorded data of the call or its result, except nets that abstained
 	Decision  string          `json:"decision"`            // "allow", "refuse" or "ask"
 	Kind      string          `json:"kind,omitempty"`

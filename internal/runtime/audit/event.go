@@ -84,7 +84,8 @@ type Answer struct {
 	Reason   string    `json:"reason,omitempty"` // reason given by the person
 }
 
-// A Definition records that a server changed the accepted definition of a tool.
+// A Definition records that a server has changed the definition of a tool since the definition was
+// accepted.
 type Definition struct {
 	Time   time.Time `json:"time"`
 	Event  string    `json:"event"` // always "definition"

@@ -3,8 +3,8 @@ package audit
 import "time"
 
 // A Process event records the start or end of a process. In a database, each process has its own
-// chain. Its first record contains the heads of all other chains, so that truncation of those
-// chains can be detected.
+// chain. The first record of a chain contains the heads of other chains, so that truncation of
+// those chains can be detected.
 type Process struct {
 	Time    time.Time `json:"time"`
 	Event   string    `json:"event"` // "start" or "end"

@@ -18,7 +18,7 @@ type Agent struct {
 	hasIDs bool                               // whether the agent assigns an ID to each call
 	ends   endReport                          // how the agent's events report the outcome of a shell script
 	Deny   func(event, reason string) []byte  // returns the answer that refuses a call and tells the model why
-	change func(e *Event, args []byte) []byte // returns an answer that replaces a call's arguments without bypassing the agent's own permissions, or nil if the call cannot be changed; the field is nil if the agent does not support this
+	change func(e *Event, args []byte) []byte // returns an answer that replaces a call's arguments but does not bypass the agent's own permissions. The answer is nil if the call cannot be changed. The field is nil if the agent does not support such answers.
 	read   func(*Event, []byte)               // reads the fields of an event that are specific to the agent; may be nil
 }
 

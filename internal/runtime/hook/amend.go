@@ -5,8 +5,8 @@ import (
 )
 
 // amend changes a call's script if the active policy requires a change and the agent supports it.
-// It must be called before the gate decides on the call. It returns the answer for the agent if the
-// gate admits the call.
+// It must be called before the gate decides on the call. It returns the answer to give the agent if
+// the gate then admits the call.
 func (g *Gate) amend(e *Event) (answer []byte) {
 	of := g.Admission.Generation()
 	if !of.Pipefail || e.agent.change == nil || !e.isShell() || e.inBackground() {

@@ -18,7 +18,7 @@ const (
 	manySessions = 500
 	maxSessions  = 10_000
 	maxOwn       = 1000           // maximum number of sessions per principal, because a principal can make up any number of them
-	idleSession  = 24 * time.Hour // if a session begins when there are manySessions or more, sessions without an event for this long are removed
+	idleSession  = 24 * time.Hour // sessions without an event for this long are removed if a session begins when there are manySessions or more
 )
 
 // call is an agent's call, as announced by a hook event.

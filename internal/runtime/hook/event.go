@@ -221,9 +221,10 @@ func (e *Event) splits() [][2]string {
 
 // throughProxy reports whether the call goes through the proxy, which then decides on it. It also
 // returns the proxy's name for the tool. The name of the call's MCP server must be one of the given
-// names of the proxy. Because another server could have the same name, the proxy must also offer
-// the tool, as the callback reports. VS Code shortens the names of servers, so shortened names are
-// compared for it. Empty names are ignored; they may come from unset variables.
+// names of the proxy. Another server could have the same name, so the proxy must also offer the
+// tool, as the callback reports. VS Code shortens the names of servers. For a call from VS Code,
+// throughProxy therefore compares shortened names. Empty names are ignored; they may come from
+// unset variables.
 func (e *Event) throughProxy(servers []string, offered func(string) bool) (tool string, ok bool) {
 	for _, s := range servers {
 		if s == "" {

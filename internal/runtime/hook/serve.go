@@ -85,7 +85,8 @@ func (g *Gate) serve(ctx context.Context, r *Request, e *Event) Reply {
 	return Reply{Output: Pass}
 }
 
-// end ends an agent session, and also the proxy session if it serves no other agent session.
+// end ends an agent session. It also ends the proxy session if no other agent session uses the
+// proxy session.
 func (g *Gate) end(at sessionKey, s *calls) {
 	g.settleUnknown(s.end())
 	if s.own {

@@ -65,9 +65,9 @@ func NewDurable(ctx context.Context, o DurableOptions) *Durable {
 	return d
 }
 
-// Beat writes this process's heartbeat. It then removes the heartbeats of processes that have
-// ended, and their sessions, except those with open calls. It does nothing if the last heartbeat is
-// recent. It must be called every few seconds.
+// Beat writes this process's heartbeat. It then removes the heartbeats and the sessions of
+// processes that have ended, but keeps sessions with open calls. It does nothing if the last
+// heartbeat is recent. It must be called every few seconds.
 func (d *Durable) Beat(ctx context.Context) error { return d.presence.beat(ctx) }
 
 // Close removes this process's heartbeat from the database.

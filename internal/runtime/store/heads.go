@@ -14,9 +14,9 @@ import (
 // the start records of earlier processes.
 const maxHeads = 100
 
-// Heads returns the last records of the other processes' chains, newest first. This process lists
-// them in the record of its start. Heads leaves out records that have been removed or soon will be,
-// and returns at most maxHeads records.
+// Heads returns the last records of the other processes' chains, newest first, to be listed in this
+// process's start record. It leaves out records that have been removed or soon will be, and returns
+// at most maxHeads records.
 func (d *Durable) Heads(ctx context.Context) ([]audit.Head, error) {
 	records, err := d.database.Heads(ctx)
 	if err != nil {

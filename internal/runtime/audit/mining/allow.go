@@ -10,7 +10,7 @@ import (
 	"github.com/petrigate/petrigate/rules"
 )
 
-// Minimum use of a tool before it is put on an allow list.
+// A tool is put on an allow list only if it was used in at least this many sessions and calls.
 const (
 	minAllowedSessions = 2
 	minAllowedCalls    = 5

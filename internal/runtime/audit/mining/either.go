@@ -17,7 +17,7 @@ type either struct {
 	out             bool // whether B was called without an earlier success of A or alt, which refutes the rule
 	notEach         bool
 	sessions        int // number of sessions with B
-	early, altEarly int // number of these sessions where A succeeded before B, and number where alt did
+	early, altEarly int // number of sessions where A succeeded before B, and number where alt did
 	once, each      chance
 	without, had    int          // number of sessions without B, and number of these where A or alt succeeded
 	same            []*candidate // candidates for rules that also require the same value of a field
@@ -52,8 +52,7 @@ func (v *survey) eithers(least, tried int) (all []*either, more bool) {
 	return all, false
 }
 
-// An earlyTool is a tool that succeeded before B was called, and the number of sessions where it
-// did.
+// An earlyTool counts the sessions where a tool succeeded before B was called.
 type earlyTool struct {
 	tool, earlier int
 	early         uint64

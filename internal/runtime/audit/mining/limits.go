@@ -123,10 +123,10 @@ func ceiling(counts map[int]int) (most, reached int, how chance) {
 	for k := 1; k < most; k++ {
 		could, went = could+least(k), went+least(k+1)
 	}
-	share := func(some, of int) float64 { return float64(some+1) / float64(of+2) } // by Laplace's rule of succession, because few observations prove little
+	share := func(some, of int) float64 { return float64(some+1) / float64(of+2) } // Laplace's rule of succession, because a few observations prove little
 	on := min(share(went, could), share(reached, least(most-1)))
 	how = chance(float64(reached) * math.Log1p(-on))
-	if near := most / 4; near > 1 { // observations near the maximum could also have ended at the same number by accident
+	if near := most / 4; near > 1 { // even without a limit, observations near the maximum can coincide by accident
 		how = max(how, clusteredByChance(reached, least(most-near), near+1))
 	}
 	return most, reached, how

@@ -19,15 +19,16 @@ type Note struct {
 	Text  string `json:"text"`
 }
 
-// A ruleActivity counts what the existing rules did, or would have done outside shadow mode.
+// A ruleActivity counts the effects of the existing rules, including effects that shadow mode
+// suppressed.
 type ruleActivity struct {
 	nets   map[[2]string]*netActivity
 	shadow int // number of decisions involving a net in shadow mode
 }
 
-// A netActivity counts the effects of one net: the refusals and approval requests that shadow mode
-// suppressed (refuse, ask), the calls that were approved (approved), and the calls that were
-// refused because they were not approved (denied).
+// A netActivity counts the effects of one net. The fields refuse and ask count the refusals and
+// approval requests that shadow mode suppressed. The field approved counts the calls that were
+// approved, and denied counts the calls that were refused because they were not approved.
 type netActivity struct {
 	refuse, ask      int
 	approved, denied int

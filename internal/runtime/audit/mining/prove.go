@@ -24,10 +24,10 @@ const (
 )
 
 // Prove replays the log under all proposals together. It weakens or drops each proposal that would
-// have refused a call that passed, or would have required approval for it. It does the same if the
-// log lacks details that are needed to tell. It repeats the replay until no such proposal is left.
-// Proposals need not be tested one by one, because a call that passes under all of them passes
-// under each.
+// have refused a call that passed, or would have required approval for it. It also weakens or drops
+// a proposal if the log lacks the details needed to check it. It repeats the replay until no such
+// proposal is left. Proposals need not be tested one by one, because a call that passes under all
+// of them passes under each.
 func (m *Miner) Prove(ctx context.Context, r *Report) error {
 	for len(r.Proposals) > 0 {
 		wrong, err := m.replay(ctx, r)
@@ -91,7 +91,7 @@ func (m *Miner) replay(ctx context.Context, r *Report) (wrong map[int]string, er
 // for approval.
 var ignoredReasons = []string{replay.BeforeFirst, replay.MovedMeanwhile}
 
-// blame records the given reason for each proposal with a net that the callback selects. If the
+// blame records the given reason for each proposal that has a net selected by the callback. If the
 // callback selects no net, blame records the reason for every proposal.
 func blame(wrong map[int]string, at map[string]int, reason string, selected func(net string) bool) {
 	found := false

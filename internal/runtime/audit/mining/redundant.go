@@ -24,10 +24,10 @@ const (
 // proofTime is the time limit for each check of the policy together with the proposals.
 const proofTime = 5 * time.Second
 
-// DropRedundant drops proposals that are unnecessary or harmful under the given policy. It drops
-// statements that the policy already contains and rules that it already enforces. It drops rules
-// that would admit calls refused by "default: deny". It also drops rules that package check
-// complains about, for example because they have no effect.
+// DropRedundant drops proposals that are unnecessary or harmful under the given policy. A statement
+// is unnecessary if the policy already contains it. A rule is unnecessary if the policy already
+// enforces it. A rule is harmful if it would admit calls refused by "default: deny". DropRedundant
+// also drops rules that package check complains about, for example because they have no effect.
 func (r *Report) DropRedundant(ctx context.Context, source policy.Source) error {
 	r.dropRepeated(source)
 	if err := r.dropOpening(source); err != nil {

@@ -7,7 +7,7 @@ type session struct {
 	process string
 	partial bool // whether the session began before the log
 	early   bool // whether records from the beginning of the session might have been removed from the log; such a session is partial
-	resumed bool // whether the session might have begun before the log; if so, it is treated as partial until its first admitted call, whose number is 1 if the session began in the log
+	resumed bool // whether the session might have begun before the log; it is treated as partial until its first admitted call. If that call has number 1, the session began in the log.
 	calls   map[uint64]*action
 	clock   int // number of events so far
 
@@ -23,7 +23,7 @@ type toolState struct {
 	made, ok           int
 	firstMade, firstOK int // positions of the first call and of the first success among the session's events, counted from 1; 0 means never
 	lastMade, lastOK   int
-	freshOK            int // position, among the session's events, of the latest admission of a call that has since succeeded
+	freshOK            int // position of the latest admission whose call has succeeded, among the session's events
 	pending            int // number of in-flight calls
 	lastEnd            int
 }

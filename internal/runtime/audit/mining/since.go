@@ -36,9 +36,9 @@ func (v *invalidatorVisitor) admit(s *session, a *action) {
 	}
 }
 
-// check is called for each call to B. The log refutes the rule if a call to C is in flight. It also
-// refutes the rule if no call to A has both begun after the end of the last call to C and
-// succeeded. check then marks the rule. Otherwise, it updates the rule's statistics.
+// check is called for each call to B. The log refutes the rule if a call to C is in flight. The log
+// also refutes the rule if a call to C has ended and no successful call to A has begun since then.
+// check marks a refuted rule, and updates the statistics of any other.
 func (of *invalidator) check(s *session) {
 	state := s.invalidatorState(of)
 	c := s.tools[of.c]

@@ -12,7 +12,7 @@ import (
 
 // A pairStats holds the statistics of a pair of tools, A and B.
 type pairStats struct {
-	notOnce, notEach bool // notOnce: whether a session with both A and B, or a call to both tools, refutes the rule "A before B once"; notEach: whether a session with both refutes "A before B", valid only while notOnce is false
+	notOnce, notEach bool // notOnce: whether "A before B once" is refuted by a session with both tools, or by a call to both; notEach: whether "A before B" is refuted by a session with both tools, valid only while notOnce is false
 	shared           bool // whether any call was a call to both A and B; a call can have several names
 	sessions         int  // number of sessions with both A and B, counted while notOnce is false
 	once, each       chance

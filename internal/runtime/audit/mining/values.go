@@ -20,7 +20,7 @@ type candidate struct {
 	notEach     bool
 	sessions    int
 	once, each  chance // once is the chance that, by accident, A or alt succeeded with each value of B. each is the chance that, in this case, one of them succeeded again before each further call to B with the same value.
-	hits, tries int    // statistics for acrossChance: tries counts the sessions whose first value of B was looked up in another session, and hits counts those of them where A or alt had succeeded with the value in the other session
+	hits, tries int    // statistics for acrossChance: the first value of B in a session is looked up in another session; tries counts these lookups, and hits counts the lookups where A or alt had succeeded with the value in the other session
 
 	drawn, early, altEarly int       // number of distinct values in calls to B, number of those that A had succeeded with, and number of those that alt had succeeded with, each summed over all sessions
 	fields                 fieldPair // statistics that show whether a two-field key needs both fields
@@ -41,7 +41,7 @@ type matchVisitor struct {
 	recent map[fieldKey]*[2]fieldUse // the last two sessions that used each field
 }
 
-// A fieldUse holds a session that used a field, and the field's values there.
+// A fieldUse records that a session used a field, and the values of the field in that session.
 type fieldUse struct {
 	session *session
 	values  map[string]*valueState
@@ -271,8 +271,8 @@ func (c *candidate) supported(least, tried int) bool {
 	return c.alt < 0 || c.early < c.drawn && c.altEarly < c.drawn && coveredByChance(c.drawn, c.early, c.altEarly).beats(tried)
 }
 
-// A fieldPair collects statistics that show whether a two-field key needs both fields. It does if
-// values of each field occur with several values of the other.
+// A fieldPair collects statistics that show whether a two-field key needs both fields. Both are
+// needed if values of each field occur with several values of the other.
 type fieldPair struct {
 	partners [2]map[string]string
 	changes  [2]int

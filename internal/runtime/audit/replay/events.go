@@ -57,9 +57,9 @@ func (r *Replay) Add(record *trail.Record, e *trail.Entry) {
 
 var outcomes = map[string]gate.Outcome{"success": gate.Success, "failure": gate.Failure, "unknown": gate.Unknown}
 
-// load stores the description of a policy from the log. The description shows the values that are
-// recorded for calls under that policy. If it is the replayed policy, load also updates the set of
-// active nets.
+// load stores the description of a policy from the log. The description tells which values are
+// recorded for calls under that policy. If that policy is the replayed one, load also updates the
+// set of active nets.
 func (r *Replay) load(e *trail.Entry) {
 	set := func(list []string) map[string]bool {
 		m := map[string]bool{}

@@ -17,7 +17,7 @@ type netInfo struct {
 	results  []string
 	tools    []gate.Tool
 	mentions []gate.Tool // all tools that the net mentions, even if only to exclude them
-	always   bool        // whether every call can concern the net, whatever names the call has
+	always   bool        // whether any call can concern the net, whatever the names of the call are
 	row      bool        // whether the net counts consecutive identical calls
 }
 

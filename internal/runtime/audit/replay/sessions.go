@@ -17,8 +17,8 @@ type session struct {
 	calls    map[uint64]call // admitted calls whose outcomes have not been replayed yet, keyed by recorded number
 	closed   bool
 	partial  bool            // whether the session might have been opened before the log begins
-	early    bool            // whether the session's first records might have been removed, or the policy of its process is unknown because the beginning of the log is missing; either makes the session partial
-	resumed  bool            // whether the session might be older than the log; if so, it is treated as partial until the number of its first admitted call shows whether it is (the first call of a session has number 1)
+	early    bool            // whether the session is partial because its first records might have been removed, or because the beginning of the log is missing and the policy of the session's process is unknown
+	resumed  bool            // whether the session might be older than the log; it is treated as partial until its first admitted call. If that call has number 1, the session began in the log.
 	policies map[string]bool // policies that decided on the session's calls
 	first    bool            // whether an admitted call has been replayed
 }

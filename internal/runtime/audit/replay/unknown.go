@@ -44,9 +44,9 @@ func (r *Replay) whyMissed(n *netInfo, e *trail.Entry) string {
 	return ""
 }
 
-// unknownNames returns names that the replayed policy might give to the call, although the record
-// does not show whether it would. It maps each name to the reason. If the record omits some names
-// of the call, any name is possible, and the result contains only the key "".
+// unknownNames returns names that the call might or might not have under the replayed policy,
+// because the record lacks data. It maps each name to the reason. If the record omits some names of
+// the call, any name is possible, and the result contains only the key "".
 func (r *Replay) unknownNames(e *trail.Entry) map[string]string {
 	if e.Omitted > 0 {
 		return map[string]string{"": "the record lacks some names of the call"}

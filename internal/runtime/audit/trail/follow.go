@@ -97,7 +97,7 @@ func (f File) follow(ctx context.Context, file *os.File, after *uint64, do func(
 }
 
 // pass delivers the record in the line to the callback, unless the record was delivered before. If
-// earlier records were missed, pass first reads those from the rotated files.
+// records before it were missed, pass first reads the missed records from the rotated files.
 func (f File) pass(ctx context.Context, line []byte, after *uint64, do func(Record) error) error {
 	l, err := audit.ParseLine(line)
 	if err != nil || l.Seq <= *after {
