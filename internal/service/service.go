@@ -3,8 +3,8 @@
 //
 // A [Manager] writes a file that describes the service, and runs the operating system's commands
 // that start and remove the service. Near its beginning, the file contains a line with the path of
-// the service's configuration. A file without this line was not written by petrigate, which never
-// changes or removes such a file.
+// the service's configuration. If a file lacks this line, petrigate did not write it, and never
+// changes or removes it.
 //
 // The package does not use github.com/kardianos/service, because on Windows that library installs
 // services for the whole machine, and in a systemd unit it escapes neither % nor $.

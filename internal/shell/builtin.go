@@ -5,8 +5,9 @@ import (
 	"strings"
 )
 
-// readBuiltin interprets a shell builtin that runs or changes something, except for wrappers such
-// as command. It returns false for any other command.
+// readBuiltin interprets a shell builtin that runs commands or changes the state of the shell. It
+// does not interpret wrappers such as command. It returns false for any command that it does not
+// interpret.
 func (r *reader) readBuiltin(name string, args []arg) bool {
 	switch name {
 	case "eval":
@@ -31,7 +32,7 @@ func (r *reader) readBuiltin(name string, args []arg) bool {
 		r.doubtAll("the builtin " + name)
 	case "export", "declare", "typeset", "local", "readonly":
 		r.declareArgs(name, nil, args)
-		for _, a := range args { // the parser does not recognize a declaration such as `command readonly x=y`; it may change later assignments, so the value of x counts as unknown
+		for _, a := range args { // the parser does not recognize a declaration such as `command readonly x=y`; the declaration may change the effect of later assignments to x, so the value of x counts as unknown
 			name, _, _ := strings.Cut(a.text, "=")
 			r.vars.neverBind(name)
 		}
@@ -66,9 +67,9 @@ func (r *reader) readBuiltin(name string, args []arg) bool {
 // currentShellBuiltins holds the builtins that run another builtin in the current shell.
 var currentShellBuiltins = setOf("command builtin eval")
 
-// isOutside reports whether the command r.commands[i], which runs a builtin, runs it in a separate
-// process, as in `env cd /`. The builtin then cannot affect the shell. The result is false if the
-// process is a nested shell, as in `sh -c 'cd /'`, because the builtin affects that shell.
+// isOutside reports whether the builtin that r.commands[i] runs is executed in a separate process,
+// as in `env cd /`. Such a builtin cannot affect the shell. The result is false if the process is a
+// nested shell, as in `sh -c 'cd /'`, because the builtin affects that shell.
 func (r *reader) isOutside(i int) bool {
 	for ; i >= 0; i = r.commands[i].by {
 		switch c := &r.commands[i]; {
@@ -93,7 +94,7 @@ func (r *reader) readSet(args []arg) {
 		r.vars.forgetAll()
 	}
 	switch {
-	case r.body != nil, r.piped: // some shells run the last command of a pipeline themselves, so it may change the script's options
+	case r.body != nil, r.piped: // some shells run the last command of a pipeline in the current shell, so that command may change the script's options
 		*r.flow.uncertain = true
 	case r.defined["set"]:
 	default:
@@ -108,7 +109,7 @@ func (r *reader) readTrap(args []arg) {
 		args = args[1:]
 	}
 	if len(args) > 0 && args[0].matchWord("=-") == "" {
-		r.vars.forgetAll() // the trap runs later, when variables may have other values, and may itself set variables
+		r.vars.forgetAll() // the trap runs later, when variables may have other values; it may also set variables
 		r.vars.unbound = true
 		defer func(before masking, b *body) { r.flow.masking, r.body = before, b }(r.flow.mask(conditional), r.body)
 		r.body = &body{trap: true, texts: -1}

@@ -16,7 +16,7 @@ const (
 	all    reach = iota // the script may run any command; under [Options.Strict], addDoubt always records this reach
 	inText              // the script may run commands whose words occur in unparsed text
 	strict              // the programs that later commands run may have been replaced
-	mild                // the commands that occur in the unparsed text of this part of the script are affected, but no other commands; see [mentionIndex]
+	mild                // only the commands that occur in the unparsed text of this part of the script are affected; see [mentionIndex]
 )
 
 // A doubt is a part of a script that was not fully understood.

@@ -12,8 +12,8 @@ type dryRun struct {
 	flags string // options known to take no value; after any other option, a dry-run option might be that option's value
 }
 
-// dryRuns maps programs and subcommands to their dry-run options. A command without one of these
-// options, spelled exactly as here, is not considered a dry run.
+// dryRuns maps programs and subcommands to their dry-run options. A command counts as a dry run
+// only if it has one of these options, spelled exactly as in the table.
 var dryRuns = eachName(map[string]dryRun{
 	"git push":                  {says: "--dry-run -n", flags: "-q --quiet -v --verbose --tags --all --force -f -u --set-upstream --follow-tags --atomic --porcelain --force-with-lease --no-verify --progress --prune"},
 	"git clean":                 {says: "--dry-run -n", flags: "-q --quiet -d -x -X -f --force -fd -fdx -fx -df"},

@@ -17,8 +17,8 @@ type effectSet struct {
 // variables. A node within nested loops is visited several times.
 const maxEffects = 200_000
 
-// effectsOf returns the variables that the given part of a script can change. It leaves out
-// commands that a function runs through "$@", which are considered when the function is called.
+// effectsOf returns the variables that the given part of a script can change. It ignores commands
+// that a function runs through "$@", because they are considered when the function is called.
 func (v *variables) effectsOf(node syntax.Node) (c effectSet) {
 	syntax.Walk(node, func(n syntax.Node) bool {
 		if v.visited++; v.visited > maxEffects {

@@ -9,7 +9,8 @@ var (
 	// implicitVariables lists the variables that bash sets by itself to values that may contain
 	// text of the script.
 	implicitVariables = setOf("_ REPLY MAPFILE BASH_REMATCH BASH_COMMAND BASH_EXECUTION_STRING BASH_ARGV BASH_ARGV0 BASH_SOURCE FUNCNAME")
-	// counters lists the variables whose assigned values bash evaluates as arithmetic.
+	// counters lists variables such as RANDOM. If a value is assigned to one of them, bash
+	// evaluates the value as arithmetic.
 	counters = setOf("RANDOM SRANDOM SECONDS OPTIND HISTCMD LINENO BASHPID BASH_SUBSHELL BASH_MONOSECONDS EPOCHSECONDS EPOCHREALTIME")
 	// runVariables lists the variables whose values some programs run as commands.
 	runVariables = setOf(`

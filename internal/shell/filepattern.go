@@ -35,8 +35,8 @@ type FilePattern struct {
 }
 
 // CompileFiles returns a pattern for files that a script reads or writes. A glob without a slash is
-// matched against the base name of a file, any other glob against the path or a suffix of it. A *
-// matches any text, including slashes.
+// matched against the base name of a file. Any other glob is matched against the path and against
+// its suffixes. A * matches any text, including slashes.
 func CompileFiles(access Access, glob string) (FilePattern, error) {
 	switch {
 	case glob == "":
@@ -118,8 +118,8 @@ func couldBe(glob, text, tail string) Outcome {
 	return NoMatch
 }
 
-// compatible reports whether has(a, b) or has(b, a) is true. With [strings.HasPrefix], for example,
-// it reports whether one of the strings begins with the other.
+// compatible reports whether has is true for a and b in either order. With [strings.HasPrefix], for
+// example, it reports whether one of the strings begins with the other.
 func compatible(a, b string, has func(string, string) bool) bool { return has(a, b) || has(b, a) }
 
 // outputExtensions lists the extensions of files that hold command output.

@@ -19,7 +19,7 @@ type fileRule struct {
 	where   string // options that name the working directory
 	script  string // options, such as -e of sed, that supply the pattern or script; if one is given, even the first operand is a file
 	writing string // options that make the program write the files named by its operands
-	instead bool   // with an option listed in writing, the files named by operands count only as written, not as read, as with sed -i
+	instead bool   // if the command has an option listed in writing, such as -i of sed, the files named by its operands count as written but not as read
 	valued  string // options whose value is a file to write
 	sources string // options whose value is a file to read
 	behind  string // options whose value may contain @ or <, followed by the name of a file to read
@@ -202,10 +202,10 @@ func (f *fileRule) takesValue(name string) bool {
 	return slices.ContainsFunc(lists, func(list string) bool { return hasWord(list, name) })
 }
 
-// findValueLetter returns the first option that takes a value in a group of option letters, such as
-// -f in -xzf, and the text after its letter. It also reports whether that text is the value. If
-// nothing follows the letter, the value is the next argument instead. If no option takes a value,
-// findValueLetter returns the whole group as the name.
+// findValueLetter looks in a group of option letters, such as -xzf, for the first option that takes
+// a value, here -f. It returns this option and the text after its letter, and reports whether that
+// text is the value. If nothing follows the letter, the value is the next argument instead. If no
+// option takes a value, findValueLetter returns the whole group as the name.
 func (f *fileRule) findValueLetter(a arg) (name string, value arg, with bool) {
 	for i := 1; i < len(a.text); i++ {
 		if name = "-" + a.text[i:i+1]; f.takesValue(name) {

@@ -46,9 +46,9 @@ func isGitFile(name string) bool { return gitFiles.MatchString(path.Clean(name))
 // isSource uses these variables to recognize project files that no program runs as code.
 // sourceExtensions lists the extensions of such files. It contains no extensions of programming
 // languages, because an interpreter or go test may run a file that no argument names. namesTool
-// matches files that configure a tool, such as package.json; they are not sources, whatever their
-// extension. ofProject matches files that are sources whatever their extension, such as CI
-// workflows, editor settings and ignore files.
+// matches files that configure a tool, such as package.json. These files do not count as sources,
+// even if their extension is listed. ofProject matches files that always count as sources, such as
+// CI workflows, editor settings and ignore files.
 var (
 	sourceExtensions = setOf(`.sql .css .scss .less .html .json .jsonc .yml .yaml .xml .proto .graphql .svg .tf .tfvars .dockerfile .snap`)
 	namesTool        = regexp.MustCompile(`(^|/)(\.[^/]*|package\.json|composer\.json|[a-z]+file\.ya?ml|[^/]*[.-](config|conf|setup|rc)\.[a-z]+|config\.(ya?ml|json))$`)

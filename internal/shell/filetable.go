@@ -43,7 +43,8 @@ var fileTable = withRows(eachName(map[string]fileRule{
 	"dotenv,dotenvx":                        {sources: "-f --env-file"},
 	"zip,7z":                                {skip: 1, reads: true, takes: "-x -i"},
 
-	// Programs that write files: those named by their operands, or other files of the project.
+	// Programs that write files. Some write the files named by their operands. Others write other
+	// files of the project.
 	"tee,sponge,unlink,rm,rmdir": {writes: true},
 	"touch":                      {writes: true, takes: "-d -t -r --date --reference"},
 	"truncate":                   {writes: true, takes: "-s -r --size --reference"},

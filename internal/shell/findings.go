@@ -34,13 +34,13 @@ type findings struct {
 	owner     int          // index of the command whose arguments are being read, or -1
 	settling  bool         // the whole script has been read, so new findings concern all of it
 	tentative bool         // the commands being read might not run
-	input     bool         // standard input comes from a pipe, or from a redirection of an enclosing command, of a function call or of exec
+	input     bool         // standard input comes from a pipe or from a redirection; the redirection belongs to an enclosing command, a function call or exec
 	textInput bool         // standard input is a here document or a here string
 }
 
-// addDoubt records that the current part of the script was not fully understood. It also records
-// which commands this affects. Under [Options.Strict], it affects all commands. Otherwise, a part
-// that might not run never affects all commands.
+// addDoubt records that the current part of the script was not fully understood, and which commands
+// this affects. Under [Options.Strict], it affects all commands. Otherwise, a part that might not
+// run does not affect all commands: addDoubt then replaces the reach all with mild.
 func (f *findings) addDoubt(what string, reach reach) {
 	switch {
 	case f.strict:

@@ -8,8 +8,8 @@ import (
 	"mvdan.cc/sh/v3/syntax"
 )
 
-// Limits on the work of reading function bodies again for calls: the number of bodies and their
-// total size in bytes.
+// Limits on reading function bodies again when the functions are called: the number of bodies and
+// their total size in bytes.
 const (
 	maxCalls  = 128
 	maxCalled = 1 << 16

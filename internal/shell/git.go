@@ -5,8 +5,8 @@ import (
 	"strings"
 )
 
-// readGit interprets a git command. It reads the subcommand, and preceding options such as -c that
-// may make git run another command.
+// readGit interprets a git command. It reads the options before the subcommand, because some of
+// them, such as -c, may make git run another command. It then reads the subcommand.
 func readGit(args []arg) (p plan) {
 	found, rest, ok := gitOptions().splitLeading(args)
 	for _, o := range found {
@@ -125,9 +125,9 @@ var (
 	gitSettingFamilies = "color. advice. branch. lfs."
 )
 
-// readGitSetting returns a plan for a git setting, given as key=value or as a key alone. The plan
-// is empty if the setting is known to be harmless. Otherwise, it accounts for the commands that the
-// setting may run.
+// readGitSetting returns a plan for a git setting, given as key=value or as a key alone. If the
+// setting is known to be harmless, the plan is empty. Otherwise, it contains the command that the
+// setting may run, or records that the setting may run some command.
 func readGitSetting(a arg) (p plan) {
 	key, value, with := strings.Cut(a.text, "=")
 	key = strings.ToLower(key)

@@ -53,8 +53,8 @@ func (c *command) namesOption() bool {
 	return false
 }
 
-// takesOptions reports whether the command may take file names that begin with a dash for options,
-// as in rm *.
+// takesOptions reports whether the command may interpret file names that begin with a dash as
+// options, as in rm *.
 func (c *command) takesOptions() bool {
 	return slices.ContainsFunc(c.args, func(a arg) bool { return a.kind >= spread && a.text == "" })
 }

@@ -148,10 +148,10 @@ func (p *Pattern) hasInOrder(c *command, args []arg, first int) Outcome {
 	return Match
 }
 
-// advance is one step of a search for the pattern's operands among a command's arguments. n is the
-// number of operands that the arguments before a may contain, in the order of the pattern. advance
-// returns this number for the arguments up to and including a. If files is true, an operand that is
-// a file name also matches longer paths to that file.
+// advance performs one step of a search for the pattern's operands among a command's arguments.
+// Before this step, n operands may have been found, in the order of the pattern. advance examines
+// the argument a and returns the new number. If files is true, an operand that is a file name also
+// matches longer paths to that file.
 func (p *Pattern) advance(a arg, n int, files bool) int {
 	switch {
 	case n == len(p.operands):

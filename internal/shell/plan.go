@@ -32,7 +32,7 @@ const (
 	givesVariable         // programs run with an environment variable that has the argument as its value
 	changesPackage        // args are written to package.json
 	passesValue           // make or a similar program gets a variable whose value is not literal
-	definesAlias          // sets a git setting, which may define an alias, to the argument
+	definesAlias          // sets a git setting to the argument; the setting may define an alias
 	runsAlias             // runs git with a subcommand, which may be an alias, and the arguments args
 )
 

@@ -84,7 +84,7 @@ type optionTable struct {
 	byName map[string]*knownOption
 	dashed bool // long options begin with a single dash, so one-letter options cannot be combined
 	digits bool
-	exact  bool // the argument after an option that takes a value is that value, even if it looks like an option
+	exact  bool // the argument after an option that takes a value is always its value, even if the argument looks like an option
 }
 
 // parseOptions parses the options of an entry; see [program].
@@ -185,8 +185,8 @@ func (k *optionTable) splitLeading(args []arg) (found []givenOption, rest []arg,
 	return found, nil, true
 }
 
-// isUnknown reports whether the table does not describe the option. This is also the case if the
-// option has a value but takes none according to the table.
+// isUnknown reports whether the table does not describe the option. If the option has a value, but
+// takes none according to the table, it counts as unknown.
 func (o givenOption) isUnknown() bool {
 	return o.known == nil || o.set && !o.known.takes && !o.known.attached
 }

@@ -16,9 +16,8 @@ var programs = eachName(map[string]program{
 	"cd":        {free: true, operands: oneOperand},
 	"true,false,:,whoami,uname,uptime,nproc,lscpu": {free: true},
 
-	// Programs that only print something as long as their operands are allowed and all of their
-	// options are listed here without the prefix ! or ?. An exception is touch, which creates empty
-	// files.
+	// Programs that only print something. Their operands must be allowed, and all their options
+	// must be listed here without the prefix ! or ?. touch is an exception: it creates empty files.
 	"grep,egrep,fgrep":                   {operands: anyOperands, options: grepOptions},
 	"rg":                                 {operands: anyOperands, options: "n|line-number N|no-line-number i|ignore-case S|smart-case s|case-sensitive w|word-regexp x|line-regexp l|files-with-matches files-without-match c|count v|invert-match o|only-matching e|regexp= g|glob= iglob= t|type= T|type-not= A|after-context= B|before-context= C|context= F|fixed-strings P|pcre2 U|multiline m|max-count= d|max-depth= M|max-columns= j|threads= hidden no-ignore u|unrestricted files color= json heading no-heading H|with-filename I|no-filename q|quiet p|pretty r|replace= sort= stats column no-messages no-config L|follow z|search-zip a|text f|file= E|encoding= max-filesize= trim type-list !pre= !pre-glob= !hostname-bin= hyperlink-format= ignore-file= passthru path-separator= null 0"},
 	"find":                               {operands: anyOperands, options: findOptions},

@@ -92,7 +92,7 @@ type numberedReading struct {
 	reader *Reader
 	script *Reading
 	found  []Outcome
-	by     []int // for each command pattern, the index of the first command that decided the outcome; -1 if unclear text decided it; unused for NoMatch
+	by     []int // index of the first command that decided the outcome of each command pattern; -1 if text that was not understood decided it; unused if the outcome is NoMatch
 	work   int   // number of comparisons so far between patterns and the words of commands
 }
 
@@ -126,8 +126,9 @@ commands:
 	}
 }
 
-// Finds reports whether the script runs the command, or touches the files, that a pattern
-// describes.
+// Finds reports whether the script matches a pattern. If the pattern describes a command, Finds
+// reports whether the script runs it. If the pattern describes files, Finds reports whether the
+// script touches any of them.
 func (n *numberedReading) Finds(pattern int) gate.Found {
 	if n.reader.options.Pass && n.found[pattern] == Opaque {
 		return gate.NotFound

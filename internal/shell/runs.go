@@ -85,7 +85,7 @@ func (c *command) endsOptions(p *Pattern) bool {
 func (r *Reading) missingPart(p *Pattern) Doubt {
 	begin := 1
 	if len(p.operands) > 0 && groups[p.name.text+" "+p.operands[0].text] != nil {
-		begin = 2 // npm run lint and npm run test share only `npm run`
+		begin = 2 // two commands that share only `npm run`, such as npm run lint and npm run test, are not similar
 	}
 	if len(p.operands) < begin || len(p.operands)+len(p.options) <= begin && !p.exactly {
 		return Doubt{}
@@ -100,7 +100,8 @@ func (r *Reading) missingPart(p *Pattern) Doubt {
 	return Doubt{}
 }
 
-// upTo returns a copy of the pattern with only the given number of operands and without options.
+// upTo returns a copy of the pattern that contains only the given number of operands, and no
+// options.
 func (p *Pattern) upTo(operands int) *Pattern {
 	q := *p
 	q.operands, q.options = p.operands[:operands], nil

@@ -161,8 +161,8 @@ const longestAdvice = 200
 // printOnlyOptions lists the options that make most programs print something and do nothing else.
 var printOnlyOptions = setOf("--help --version --dry-run --dryrun --dry --just-print --list-tests --listTests --collect-only --no-run --if-present --showConfig --show-config --print-config")
 
-// deviation returns the argument that, according to the tables, makes the command do less than its
-// name says, or something else.
+// deviation returns an argument that, according to the tables, makes the command do less than its
+// name says or something different.
 func (c *command) deviation(p *Pattern) (argument string, less bool) {
 	known, options, lead, ok := programOf(c.name, c.args)
 	rule, _, tests := entryOf(evidenceOperands, c.name, c.args)
@@ -220,7 +220,7 @@ func (c *command) deviation(p *Pattern) (argument string, less bool) {
 }
 
 // optionDeviates reports whether the first option in args makes the command do less than its name
-// says, or something else. It also returns the number of arguments that the option takes.
+// says or something different. It also returns the number of arguments that the option occupies.
 func (c *command) optionDeviates(p *Pattern, options *optionTable, tests bool, args []arg) (n int, less bool) {
 	text := args[0].text
 	found, n := options.parseOption(args)
@@ -255,7 +255,7 @@ func (c *command) shows(p *Pattern) (option string, ok bool) {
 // noOptions is an empty table of options, for programs that are in no table.
 var noOptions = parseOptions("")
 
-// changes reports whether the option makes the command do something else, or less.
+// changes reports whether the option makes the command do less than usual or something different.
 func changes(k *optionTable, o givenOption, text string) bool {
 	name := name(text)
 	switch {
@@ -285,10 +285,10 @@ func (k *optionTable) shortens(name string) bool {
 	return false
 }
 
-// others returns the operands of a command that match no operand of the pattern. The tables may
-// give a program a name of several words, such as git stash list. The caller must remove the words
-// after the first from the operands and pass their number as lead. others skips the same number of
-// operands in the pattern.
+// others returns the operands of a command that match no operand of the pattern. The name of a
+// program in the tables may consist of several words, such as git stash list. The caller must
+// remove the words after the first from the operands, and pass their number as lead. others then
+// skips the same number of operands in the pattern.
 func (p *Pattern) others(operands []arg, lead int) (rest []arg) {
 	next := min(lead, len(p.operands))
 	for _, a := range operands {

@@ -5,10 +5,10 @@ import (
 	"strings"
 )
 
-// evidenceOperands lists the operands that a build or test command may have beyond those in the
-// pattern. A command with any other operand does not meet a requirement, because the operand may
-// restrict it to a part of the build or of the tests. An entry here takes precedence over the one
-// in [programs].
+// evidenceOperands lists the operands that a build or test command may have in addition to the
+// operands in the pattern. A command with any other operand does not meet a requirement, because
+// the operand may select only a part of the build or of the tests. An entry here takes precedence
+// over the entry in [programs].
 var evidenceOperands = eachName(map[string]operands{
 	"make,gmake,just,task,rake,mvn,gradle,gradlew": {max: unbounded, not: "="},
 	"npm test,npm run,pnpm test,pnpm run,yarn test,yarn run,npm run-script,cargo test,cargo nextest,bun test,deno test,vitest run,phpunit,git commit": {},

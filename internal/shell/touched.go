@@ -42,8 +42,8 @@ func (r *Reading) namedInCode(p *FilePattern) (Outcome, Doubt) {
 	return NoMatch, Doubt{}
 }
 
-// inCode returns a [Doubt] for r.doubts[of]. This doubt concerns code in another language that may
-// use a file. inCode adds the text to the description and replaces the advice.
+// inCode returns a [Doubt] about code in another language that may use a file. r.doubts[of]
+// describes the code. inCode adds the text to this description and replaces the advice.
 func (r *Reading) inCode(of int, text string) Doubt {
 	d := r.exported(&r.doubts[of])
 	d.What += " " + text

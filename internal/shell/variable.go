@@ -31,7 +31,7 @@ type variables struct {
 	visited             int  // number of nodes visited by effectsOf so far
 	unknowable          set  // the variables whose value is unknown for the rest of the script
 	fixed               set  // the variables that may be read-only
-	customIFS           bool // whether expansions may be split at characters other than blanks
+	customIFS           bool // whether the shell may split expansions at characters other than blanks
 	resets              bool // whether a trap may set the arguments of functions
 	unbound             bool // whether the value of every variable is uncertain; set by a trap, by source, by an assignment to IFS, and by a function that may set any variable
 }

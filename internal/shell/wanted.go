@@ -11,9 +11,9 @@ import (
 type wanted struct {
 	text    string   // the option as written in the pattern
 	names   []string // all names of the option; see [program.options]
-	letters []wanted // for an option such as -rf, which may be one option or several: the options -r and -f
+	letters []wanted // for an option such as -rf, the one-letter options that it may stand for, here -r and -f
 	value   string
-	with    bool // whether the option must have the value in the field value
+	with    bool // whether the option must have a particular value, which is in the field value
 }
 
 // parseWanted parses the option at the start of words. It returns the number of words the option

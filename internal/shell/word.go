@@ -124,7 +124,7 @@ type wordBuilder struct {
 	split bool
 	text  []byte // the known parts of the word, concatenated
 	head  int    // length of the text before the first unknown part
-	tail  int    // index in text of the part after the last unknown part
+	tail  int    // index in the field text; the part after the last unknown part begins there
 }
 
 // arg returns the assembled argument.

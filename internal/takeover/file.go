@@ -115,9 +115,9 @@ func (f *file) backupHint() string {
 }
 
 // keepBackup makes a backup of the file, if the file exists. Only this user can read the backup,
-// because it may contain secrets. first is true if the file has no record of changes and does not
-// contain petrigate's entry yet. The new backup then replaces an existing one. Otherwise,
-// keepBackup keeps an existing backup, because it dates from before the entry was added.
+// because it may contain secrets. If first is true, the new backup replaces an existing one. first
+// is true if the file has no record of changes and does not contain petrigate's entry yet. If first
+// is false, keepBackup keeps an existing backup, because it dates from before the entry was added.
 func (f *file) keepBackup(first bool) error {
 	_, err := os.Lstat(f.backup())
 	if !f.exists || err == nil && !first {

@@ -44,7 +44,8 @@ type removed struct {
 func (r removed) place() splice.Place { return splice.Place{Path: r.Path, Named: r.Named} }
 
 // records provides access to the records of changed files in the state directory. It locks the
-// directory to change a record, because other petrigate processes may use the same directory.
+// directory while it changes a record, because other petrigate processes may use the same
+// directory.
 type records struct{ dir string }
 
 // records returns the records in the driver's state directory.
@@ -91,9 +92,9 @@ func (r records) writeFile(name string, src []byte) error {
 	return textfile.Replace(name, src)
 }
 
-// change adds a step to the file's record and then writes the file, holding the lock of the state
-// directory. connected reports whether the file already contains petrigate's entry. If so, or if
-// the file has a record, change keeps an existing backup.
+// change adds a step to the file's record and then writes the file. It holds the lock of the state
+// directory. connected reports whether the file already contains petrigate's entry. If connected is
+// true or the file has a record, change keeps an existing backup.
 func (r records) change(f *file, s step, connected bool) error {
 	return r.locked(func() error {
 		n, err := r.read(f)

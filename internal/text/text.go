@@ -143,7 +143,7 @@ func hidden(r rune) bool {
 		strings.ContainsRune(blanks, r)
 }
 
-// blanks contains characters that look blank although no Unicode property says so: fillers, the
+// blanks contains characters that look blank but have no Unicode property for this: fillers, the
 // empty Braille pattern, the object replacement character, blank hieroglyphs and the null note
 // head.
 const blanks = "\u3164\uffa0\u115f\u1160\u2800\ufffc\U00013441\U00013442\U0001d159"

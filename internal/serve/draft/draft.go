@@ -41,7 +41,7 @@ type Options struct {
 	Problems func(*config.Config) diag.List          // returns the problems with the configuration, except those with its policy
 	Tools    func() []check.ListedTool               // returns the servers' tools, or nothing if they are unknown
 	Log      func() *Log                             // returns the recorded decisions, or nil if decisions are not recorded
-	Busy     func() (done func())                    // called when an evaluation begins; returns a function that is called when it ends
+	Busy     func() (done func())                    // called when an evaluation begins; the returned function is called when the evaluation ends
 	Now      func() time.Time                        // if nil, time.Now is used
 }
 
@@ -150,9 +150,9 @@ func (d *Evaluator) run(ctx context.Context, take acquirer, limit time.Duration,
 	}
 }
 
-// runMarked calls the given function. If Busy is set, runMarked calls Busy before, and the function
-// that Busy returned afterwards. It turns a panic into an error, because a user's draft must not
-// crash the proxy.
+// runMarked calls the given function. If Busy is set, runMarked calls Busy first, and when the
+// function returns, it calls the function returned by Busy. It turns a panic into an error, because
+// a user's draft must not crash the proxy.
 func (d *Evaluator) runMarked(ctx context.Context, work func(context.Context) error) (err error) {
 	defer func() {
 		if fault := recover(); fault != nil {
@@ -195,8 +195,8 @@ func (d *Evaluator) cache(known currentPolicy) {
 	d.cached = &known
 }
 
-// knownTools returns the tools of the servers if wanted is true and the tools are known, and an
-// empty set otherwise.
+// knownTools returns the tools of the servers. If wanted is false or the tools are not known, it
+// returns an empty set.
 func (d *Evaluator) knownTools(c *config.Config, wanted bool) check.ToolSet {
 	if !wanted || d.options.Tools == nil {
 		return check.ToolSet{}

@@ -11,7 +11,7 @@ const (
 	MaxText       = 256 << 10 // maximum size in bytes of a draft or of a file to edit
 	MaxRules      = 2000      // maximum number of rules in a draft; the amount of work grows with the square of this number
 	checkTime     = 5 * time.Second
-	proofTime     = 4 * time.Second // maximum processor time for the proofs of a check; less than checkTime, to leave time for returning partial results
+	proofTime     = 4 * time.Second // maximum CPU time for the proofs of a check; less than checkTime, so that enough time remains to return partial results
 	compareTime   = 5 * time.Second
 	replayTime    = 10 * time.Second
 	maxRecords    = 100_000 // maximum number of records to replay

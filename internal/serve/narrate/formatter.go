@@ -27,7 +27,7 @@ type formatter struct {
 	calls     map[callKey]call // in-flight calls
 	approvals []shownApproval  // recently printed approvals, oldest first
 	hintShown bool             // whether the full hint on how to answer an approval request has been printed
-	hintKnown bool             // whether someone has already answered as the hint describes, so that no more hints are needed
+	hintKnown bool             // whether someone has already answered a request in the way that the hint describes; if so, no more hints are needed
 
 	passed, failed, stopped, waited, lost int
 }
@@ -44,7 +44,7 @@ type callKey struct {
 	number  uint64
 }
 
-// A call holds details of an in-flight call that are missing from the record of its outcome.
+// A call holds the details of an in-flight call that the record of its outcome does not contain.
 type call struct{ tool, caller, would string }
 
 func newFormatter(l *lines) *formatter { return &formatter{lines: l, calls: map[callKey]call{}} }
@@ -185,9 +185,9 @@ func (s *formatter) decision(e *trail.Entry) {
 	}
 }
 
-// answeredByCall prints the answer to an approval request, based on e, the record of the approved
-// or denied call. It prints nothing if e contains no answer or the answer has already been printed.
-// If another process received the answer, e is the only report of it.
+// answeredByCall prints the answer to an approval request. It takes the answer from e, the record
+// of the approved or denied call, because no other event reports an answer that another process
+// received. It prints nothing if e contains no answer or if the answer has already been printed.
 func (s *formatter) answeredByCall(e *trail.Entry) {
 	q := s.findShown(e.Approval)
 	if q == nil || q.answered || e.Channel == "" {

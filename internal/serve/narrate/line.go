@@ -36,7 +36,8 @@ var verbColors = map[string]string{
 	"pass": "32", "yes": "32", "stop": "31", "no": "31", "halt": "1;31", "fail": "33", "wait": "1;33", "lost": "33",
 }
 
-// lines prints lines of output. It is safe for concurrent use if its writer is, as files are.
+// lines prints lines of output. It is safe for concurrent use if its writer is safe for concurrent
+// use.
 type lines struct {
 	out   io.Writer
 	ink   text.Ink

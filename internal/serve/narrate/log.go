@@ -23,10 +23,10 @@ func (n *Narrator) Log(h slog.Handler) slog.Handler {
 	return handler{h, n}
 }
 
-// Handle prints the records of certain events, and logs all other records unless the narrator
-// prints their events anyway. At debug level, it also logs a printed event if the record contains
-// more details than the line. In quiet mode, it also logs refused calls to unknown names, because
-// their lines are not printed.
+// Handle prints the records of certain events. It logs all other records, except those whose events
+// the narrator prints by other means. At debug level, it logs a printed record too if the record
+// contains more details than the printed line. In quiet mode, it logs refused calls to unknown
+// names, because the narrator does not print them.
 func (h handler) Handle(ctx context.Context, r slog.Record) error {
 	told := true
 	fewer := !h.Enabled(ctx, slog.LevelDebug)

@@ -29,7 +29,7 @@ const (
 type Options struct {
 	Out   io.Writer // output; each line is written by a single call to Write
 	Ink   text.Ink
-	Quiet func() bool           // reports whether the narrator is in quiet mode and prints only approvals, problems and operator actions; if nil, it prints all events
+	Quiet func() bool           // reports whether the narrator is in quiet mode, where it prints only approvals, problems and operator actions; if nil, the narrator is never in quiet mode
 	Mask  func(s string) string // removes secrets from text that petrigate did not write; may be nil
 	Now   func() time.Time      // if nil, time.Now is used
 }

@@ -37,7 +37,7 @@ type callback struct {
 	answered sync.Once
 	done     chan struct{} // closed by close, when the login has succeeded or failed
 	failed   bool          // whether the login failed; set before done is closed
-	shown    chan struct{} // closed when the final page has been sent to the browser or need not be sent
+	shown    chan struct{} // closed when the final page has been sent to the browser, or when no page has to be sent
 }
 
 // listenForCallback starts listening on this machine for the authorization response.
@@ -75,7 +75,7 @@ func listenLocally(r Redirect) ([]net.Listener, error) {
 		_, port, _ := net.SplitHostPort(l.Addr().String())
 		if also, err := net.Listen("tcp", net.JoinHostPort("::1", port)); err == nil {
 			listeners = append(listeners, also)
-		} else if errors.Is(err, syscall.EADDRINUSE) { // fail, because the program that already uses the port could receive the code
+		} else if errors.Is(err, syscall.EADDRINUSE) { // the port is in use; fail, because the program that uses it could receive the authorization code
 			_ = l.Close()
 			return nil, err
 		}

@@ -29,7 +29,7 @@ func newClient(s Server) *http.Client {
 		TLSClientConfig:        &tls.Config{MinVersion: tls.VersionTLS12},
 		TLSHandshakeTimeout:    10 * time.Second,
 		ForceAttemptHTTP2:      true,
-		DisableKeepAlives:      true, // requests are so rare that connections are not worth keeping
+		DisableKeepAlives:      true, // requests are rare, so do not keep connections open
 		MaxResponseHeaderBytes: 64 << 10,
 	}
 	proxied := direct.Clone()
@@ -66,10 +66,10 @@ func (c proxyTransport) RoundTrip(request *http.Request) (*http.Response, error)
 	return c.direct.RoundTrip(request)
 }
 
-// A guardedDialer connects to hosts that are named in the configuration or by a server. For hosts
-// named by a server, it refuses the addresses that [checkAddress] forbids. It checks the resolved
-// address while connecting, because the name could resolve to a different address after an earlier
-// check.
+// A guardedDialer connects to hosts. The name of a host comes from the configuration or from a
+// server. If it comes from a server, the guardedDialer refuses the addresses that [checkAddress]
+// forbids. It checks the resolved address just before it connects, because another lookup of the
+// name could return a different address.
 type guardedDialer struct {
 	server  string
 	trusted []string // hosts named in the configuration
@@ -96,10 +96,10 @@ func (g *guardedDialer) serverIsInternal(ctx context.Context) bool {
 }
 
 // checkAddress returns an error if petrigate must not connect to an address that a server refers
-// to. The metadata addresses of cloud providers are always forbidden, because they provide
-// credentials. Link-local, multicast and unspecified addresses are always forbidden, too. Other
-// addresses of this machine and of private networks are forbidden unless the server itself is
-// internal (within is true).
+// to. It always forbids the metadata addresses of cloud providers, because they provide
+// credentials. It always forbids link-local, multicast and unspecified addresses, too. It allows
+// other addresses of this machine and of private networks only if within is true, that is, if the
+// server itself is internal.
 func checkAddress(address string, within bool) error {
 	at, err := netip.ParseAddrPort(address)
 	if err != nil {

@@ -30,7 +30,7 @@ func discover(ctx context.Context, client *http.Client, s Server, c challenge) (
 	if !isSecure(s.URL) {
 		return nil, errInsecure
 	}
-	if s.ClientSecret != "" && s.Issuer == "" { // without a configured issuer, the MCP server could choose who receives the secret
+	if s.ClientSecret != "" && s.Issuer == "" { // require a configured issuer; otherwise, the MCP server could choose who receives the client secret
 		return nil, errors.New("a client secret belongs to one authorization server: set oauth.issuer")
 	}
 	resource, err := resourceMetadata(ctx, client, s, c)

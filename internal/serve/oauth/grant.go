@@ -52,9 +52,9 @@ func (g *Grant) header() string {
 	return "Bearer " + g.AccessToken
 }
 
-// refreshMargin is how long before its expiry a token is due for replacement, so that the token is
-// still valid when the server receives the request. If a token is valid for less than four minutes,
-// [Grant.fresh] uses a quarter of that time instead.
+// refreshMargin is how long before its expiry a token is replaced. The margin ensures that the
+// token is still valid when the server receives the request. For a token that is valid for less
+// than four minutes, [Grant.fresh] uses a quarter of that time instead.
 const refreshMargin = time.Minute
 
 // fresh reports whether the token is valid and will not expire soon.

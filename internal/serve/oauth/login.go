@@ -26,9 +26,9 @@ type LoginOptions struct {
 	// Open shows a page to the user. It must return without waiting for the login to finish.
 	Open func(address string) error
 
-	// Lines yields the lines that the user types during the login, or is nil if the user cannot
-	// type. A user whose browser runs on another machine must type the browser's final address.
-	// Reject is called with the reason if a line is not this address.
+	// Lines yields the lines that the user types during the login. It is nil if the user cannot
+	// type. If the browser runs on another machine, the user must type the browser's final address.
+	// For any other line, Login calls Reject with the reason.
 	Lines  iter.Seq[string]
 	Reject func(reason error)
 

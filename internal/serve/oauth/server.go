@@ -61,7 +61,7 @@ func (s Server) matches(g *Grant) bool {
 	if s.Issuer != "" && s.Issuer != g.Issuer {
 		return false
 	}
-	return s.ClientID == "" || s.ClientID == g.ClientID || s.hasDocument() // with a metadata document, accept any client ID, because petrigate registers itself if the authorization server does not support such documents
+	return s.ClientID == "" || s.ClientID == g.ClientID || s.hasDocument() // if ClientID is the URL of a metadata document, accept any client ID: petrigate may have registered itself, because the authorization server does not support such documents
 }
 
 // hasDocument reports whether ClientID is the URL of a client ID metadata document.

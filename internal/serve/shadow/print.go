@@ -11,9 +11,9 @@ import (
 	"github.com/petrigate/petrigate/internal/text"
 )
 
-// Print prints what the nets in shadow mode would have done if they had been enforced: how many
-// calls they would have refused or required approval for, and why. It also prints the nets whose
-// marking would be different.
+// Print prints the effects that the nets in shadow mode would have had if they had been enforced:
+// the number of calls that they would have refused, the number of calls that would have required
+// approval, and the reasons. It also prints the nets whose marking would be different.
 func Print(w io.Writer, r operator.ShadowInfo) error {
 	what := "the nets in shadow mode"
 	if r.Policy {

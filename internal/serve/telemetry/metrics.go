@@ -138,9 +138,9 @@ func (m *Metrics) Settled(upstream string, o gate.Outcome, took time.Duration) {
 
 func (m *Metrics) upstream(name string) *upstreamCells { return m.upstreams.cells(name, otherLabel) }
 
-// Answered counts an approval request that is no longer pending, by its new state and by the
-// channel that delivered the last answer. The channel is empty if no answer has arrived. Answered
-// also records how long the request was pending.
+// Answered counts an approval request that is no longer pending, and records how long it was
+// pending. Each combination of the new state and the channel that delivered the last answer has its
+// own counter. The channel is empty if no answer has arrived.
 func (m *Metrics) Answered(state, channel string, waited time.Duration) {
 	m.answers.cells(answerLabels{state, channel}, answerLabels{otherLabel, otherLabel}).Add(1)
 	m.wait.observe(int64(waited))
@@ -266,8 +266,9 @@ func (h *histogram) observe(v int64) {
 	h.sum.Add(v)
 }
 
-// Bucket bounds of histograms. fastBounds is for the time that the proxy itself spends on its work,
-// slowBounds for the time that servers and people need, and sizeBounds for the sizes of batches.
+// Bucket bounds of histograms. fastBounds is for the duration of the proxy's own work, slowBounds
+// for the duration of requests to servers and of waits for people, and sizeBounds for the sizes of
+// batches.
 var (
 	fastBounds = []int64{
 		int64(5 * time.Microsecond), int64(10 * time.Microsecond), int64(25 * time.Microsecond), int64(50 * time.Microsecond), int64(100 * time.Microsecond),

@@ -30,11 +30,11 @@ type Target struct {
 	TLS     *tls.Config
 }
 
-// FindTarget returns the collector to send traces to, or nil if no collector is specified or the
-// environment disables traces. A configured URL takes precedence over OTEL_TRACES_EXPORTER and over
-// OTEL_EXPORTER_OTLP_ENDPOINT and similar variables, but OTEL_SDK_DISABLED always disables traces.
-// The headers, timeout, compression and TLS settings come from further OTEL_EXPORTER_OTLP_*
-// variables.
+// FindTarget returns the collector to send traces to. It returns nil if no collector is specified
+// or if the environment disables traces. A configured URL overrides OTEL_TRACES_EXPORTER,
+// OTEL_EXPORTER_OTLP_ENDPOINT and similar variables. It does not override OTEL_SDK_DISABLED, which
+// always disables traces. The headers, the timeout, the compression and the TLS settings come from
+// other OTEL_EXPORTER_OTLP_* variables.
 func FindTarget(configured string, getenv func(string) string) (*Target, error) {
 	env := environment(getenv)
 	if strings.EqualFold(getenv("OTEL_SDK_DISABLED"), "true") {

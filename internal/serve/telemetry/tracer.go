@@ -84,7 +84,7 @@ func (t *Tracer) Start(ctx context.Context, s admission.Phase, i admission.Info)
 	case admission.PhaseForward:
 		name = spanName(i)
 		options = append(options, trace.WithAttributes(callAttributes(i)...))
-	case admission.PhaseDecide: // name the span of the whole call only now, because its tool was not known before
+	case admission.PhaseDecide: // the tool is known only now, so name the span of the whole call here
 		call := trace.SpanFromContext(ctx)
 		call.SetName(spanName(i))
 		call.SetAttributes(callAttributes(i)...)

@@ -15,9 +15,9 @@ import (
 	"github.com/petrigate/petrigate/internal/text"
 )
 
-// PrintApprovals prints the pending approvals in the given order, and then, in reverse order, the
-// approvals that have ended. Proxies list approvals oldest first, so the approvals that have ended
-// are printed newest first.
+// PrintApprovals prints the pending approvals, followed by the approvals that have ended. It prints
+// the pending approvals in the given order and the others in reverse order. Proxies list approvals
+// oldest first, so the pending approvals are printed oldest first and the others newest first.
 func PrintApprovals(w io.Writer, pending, ended []operator.ApprovalInfo) error {
 	var b strings.Builder
 	width := Width(w)

@@ -52,9 +52,9 @@ func follow(ctx context.Context, dir string) <-chan update {
 	return told
 }
 
-// followOne sends an update whenever the approvals of the proxy at the given socket change. When
-// the proxy ends or cannot be reached, followOne sends the path of the socket, so that the caller
-// can try again later, and returns.
+// followOne sends an update whenever the approvals of the proxy at the given socket change. It
+// returns when the proxy ends or cannot be reached. Before it returns, it sends the path of the
+// socket, so that the caller can try again later.
 func followOne(ctx context.Context, path string, updates chan<- update, ended chan<- string) {
 	client, version := control.Dial(path), ""
 	for {

@@ -38,9 +38,9 @@ func Stream(ctx context.Context, dir string, w io.Writer) error {
 	}
 }
 
-// printChanges prints the approvals that are new or have changed, and those that have disappeared
-// while they were pending or approved. If first is true, the proxy has just been found, and
-// printChanges omits new approvals that are not pending.
+// printChanges prints the approvals that are new or have changed. It also prints approvals that
+// were pending or approved and have now disappeared. If first is true, the proxy has just been
+// found, and printChanges omits new approvals that are not pending.
 func printChanges(w io.Writer, all map[string]locatedApproval, printed map[string]operator.ApprovalInfo, first bool) error {
 	type line struct {
 		Version  int                   `json:"version"`

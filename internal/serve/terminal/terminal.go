@@ -148,8 +148,8 @@ func (t *terminal) arm(ctx context.Context) error {
 	}
 }
 
-// Answer sends the answer to the approval a, as displayed to the person, and prints the result to
-// w.
+// Answer sends the answer to the approval a and prints the result to w. The approval must be in the
+// state that was displayed to the person.
 func Answer(w io.Writer, client *control.Client, a operator.ApprovalInfo, answer control.Answer) error {
 	answer.Shown = a.Shown
 	if err := client.Resolve(a.ID, answer); err != nil {
@@ -198,8 +198,8 @@ func FormatApproval(a operator.ApprovalInfo) string {
 	return shown
 }
 
-// describeAnswer returns text that names the person who answered an approval, the approval channel,
-// and the reason.
+// describeAnswer returns text that contains the name of the person who answered an approval, the
+// approval channel, and the reason. It leaves out unknown parts.
 func describeAnswer(a operator.ApprovalInfo) string {
 	var by string
 	if a.Actor != "" {

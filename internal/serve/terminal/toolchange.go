@@ -14,8 +14,8 @@ import (
 	"github.com/petrigate/petrigate/internal/text"
 )
 
-// maxToolText is the maximum length of a displayed value, in bytes. A longer value is cut off, and
-// its length is shown after it.
+// maxToolText is the maximum length of a displayed value, in bytes. A longer value is truncated and
+// followed by its full length.
 const maxToolText = 16 << 10
 
 // PrintToolChanges prints the current definition of each tool next to the accepted one.

@@ -43,9 +43,9 @@ func (h *Hook) Asked(a operator.ApprovalInfo) {
 	}
 }
 
-// follow posts an event of type "asked" for an approval and, when the approval has ended, an event
-// of type "ended". It omits the second event if the hook is closed or if no attempt was made to
-// post the first.
+// follow posts an event of type "asked" for an approval. When the approval has ended, follow posts
+// an event of type "ended". It omits the second event if the hook is closed, or if it made no
+// attempt to post the first event.
 func (h *Hook) follow(q *trackedApproval) {
 	defer h.work.Done()
 	defer h.tracker.remove(q)

@@ -96,8 +96,8 @@ type ticket struct {
 // ticketBytes is the length of an encoded ticket, which contains a time, a decision and a nonce.
 const ticketBytes = 8 + 1 + nonceBytes
 
-// token returns the ticket t for the approval with the given ID, encoded and signed. The result can
-// be used in a URL.
+// token encodes and signs the ticket t for the approval with the given ID. The result can be used
+// in a URL.
 func (s signer) token(id string, t ticket) string {
 	b := binary.BigEndian.AppendUint64(nil, uint64(t.expires.Unix()))
 	if t.approve {

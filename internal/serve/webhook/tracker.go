@@ -37,11 +37,11 @@ func newTracker() *tracker {
 	return &tracker{open: map[string]*trackedApproval{}, perPrincipal: map[string]int{}}
 }
 
-// add starts tracking an approval, and increments the wait group for the goroutine that posts it.
-// The caller must start this goroutine. If the tracker is closed, already tracks the approval, or
-// has reached a limit, add only returns nil. The second result reports whether the caller must log
-// that a limit is reached. After a call has returned true, later calls return false until a removal
-// leaves at most maxTracked/4 approvals.
+// add starts tracking an approval and adds one to the wait group. The caller must then start the
+// goroutine that posts the approval. If the tracker is closed, already tracks the approval, or has
+// reached a limit, add has no effect and returns nil. The second result reports whether the caller
+// must log that a limit is reached. After it has been true, it stays false until a removal leaves
+// at most maxTracked/4 approvals.
 func (s *tracker) add(ctx context.Context, work *sync.WaitGroup, a operator.ApprovalInfo) (q *trackedApproval, first bool) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
