@@ -259,8 +259,8 @@ func warnHome(v Value) {
 	}
 }
 
-// checkUniqueHeaders rejects headers that differ only in letter case. Only one of them would be
-// sent, and it would be chosen at random.
+// checkUniqueHeaders rejects headers whose names differ only in letter case. Only one of them would
+// be sent, chosen at random.
 func checkUniqueHeaders(v Value) {
 	seen := make(map[string]string)
 	for _, f := range v.get("headers").entries() {

@@ -37,7 +37,8 @@ var checkSessionName = accept(func(text string) bool {
 
 var headerName = regexp.MustCompile(`^(?i:x-)[A-Za-z0-9-]{1,60}$`)
 
-// checkHeaderName accepts a header whose name begins with "X-" and has no conventional meaning.
+// checkHeaderName accepts the name of a header that begins with "X-", unless the header has an
+// established meaning, such as X-Forwarded-For.
 var checkHeaderName = accept(func(text string) bool {
 	lower := strings.ToLower(text)
 	return headerName.MatchString(text) && !strings.HasPrefix(lower, "x-forwarded-") && !strings.HasPrefix(lower, "x-real-ip")

@@ -5,8 +5,8 @@ import (
 	"strings"
 )
 
-// A Validator is an element of [Net.Validate]: a condition that a call must meet if it has one of
-// the names in Tools.
+// A Validator is an element of [Net.Validate]: a condition on the calls that have one of the names
+// in Tools.
 type Validator struct {
 	Tools    []string
 	Require  Expression
@@ -17,7 +17,7 @@ type Validator struct {
 // A Memory is an element of [Net.Remember]: a value that the net stores when a transition succeeds.
 type Memory struct {
 	Transition string
-	Set        string // the value is stored in the CEL variable meta under this key
+	Set        string // key of the value in the CEL variable meta
 	To         Expression
 	Position   Position
 }

@@ -16,7 +16,7 @@ type decoder struct {
 	*source
 	*environment
 
-	visit func(what string, known Keys) // called before a mapping is decoded, with its known keys; set only by tests
+	visit func(what string, known Keys) // if not nil, called with a mapping's known keys before the mapping is decoded; set only by tests
 }
 
 // A Value is a value in a YAML or JSON file. Its methods record every mistake, including unknown

@@ -70,7 +70,8 @@ var checkAnswerURL = accept(func(text string) bool {
 	return isURL(text) && !strings.Contains(text, "?")
 }, "%[1]s must be the URL that people open to reach the address of \"listen\"", `for example "https://gate.example.com"`)
 
-// externalReference matches a value that is nothing but a reference to a variable or a file.
+// externalReference matches a value that consists only of a reference to an environment variable or
+// a file.
 var externalReference = regexp.MustCompile(`^\$\{((env:)?[A-Za-z_][A-Za-z0-9_]*(:\?[^}]*)?|file:[^}]+)\}$`)
 
 // readHookSecret reads a secret, which must come from a variable or a file.

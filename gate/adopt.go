@@ -135,10 +135,10 @@ func (a *adoption) restart(n, old *net, elsewhere bool) {
 	a.kept = append(a.kept, k)
 }
 
-// withSuspects returns d, the initial state of the net n, with suspects added: open calls that
-// might prevent other calls from meeting the net's requirements; see [Transition.Spoils]. old is
-// the previous net with the same name, or nil. If the state of old already contains such calls, all
-// of them are added. withSuspects does not modify d.
+// withSuspects returns d, the initial state of the net n, with added suspects. A suspect is an open
+// call that might prevent other calls from meeting the net's requirements; see [Transition.Spoils].
+// All spoilers in the state of old, the previous net with the same name, become suspects. old may
+// be nil. withSuspects does not modify d.
 func (a *adoption) withSuspects(n *net, d *NetData, old *net) *NetData {
 	s, t := a.from, slices.IndexFunc(n.Transitions, func(t Transition) bool { return t.Spoils })
 	var suspects []Flight
@@ -273,8 +273,8 @@ func (c *namedCall) couldHave(n *net, u Tool) bool {
 	return slices.ContainsFunc(c.labels, func(l naming.Label) bool { return naming.Matches(&u, &l) }) || c.couldGive(n, u, Perhaps)
 }
 
-// addSuspects adds to c.Nets the nets that now wait for the open call c because withSuspects has
-// added it to their states. It returns c.
+// addSuspects adds to c.Nets each net whose new state contains the open call c as a suspect; see
+// [adoption.withSuspects]. It returns c.
 func (s *State) addSuspects(c *OpenCall) *OpenCall {
 	for i, n := range s.policy.nets {
 		f := s.flight(n, c.Number, c.Call.Time)
@@ -289,8 +289,8 @@ func (s *State) addSuspects(c *OpenCall) *OpenCall {
 }
 
 // allSpoilers returns the calls in flight that prevent other calls from meeting requirements (see
-// [Extras]). It also searches the states for single key values in d. A call can appear several
-// times.
+// [Extras]). It searches d and the states that d holds for individual key values. A call can appear
+// several times.
 func allSpoilers(d *NetData) []Flight {
 	all := slices.Clip(d.Spoilers())
 	for _, of := range d.Values.All() {

@@ -19,10 +19,10 @@ type Hidden struct {
 	Block
 }
 
-// A Conflict reports that the nets together allow no tool. If Yields is not empty, the advisory
-// nets in it have no effect, so that they neither hide tools nor block calls. If Yields is empty,
-// all nets in Nets are required and take effect, and every tool is hidden. A required net that
-// blocks every tool by itself is not a conflict.
+// A Conflict reports that the nets together allow no tool. The advisory nets in Yields then have no
+// effect: they neither hide tools nor block calls. If Yields is empty, all nets in Nets are
+// required and take effect, and every tool is hidden. A required net that blocks every tool by
+// itself is not a conflict.
 type Conflict struct {
 	Winner string   // highest-ranking net in Nets that takes effect; empty if Yields is empty or contains all of Nets
 	Nets   []string // the conflicting nets, ranked by priority, then by number of allowed tools (fewest first), then by name

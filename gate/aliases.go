@@ -33,7 +33,8 @@ type (
 	Condition = toolnet.Condition
 	// A Judge evaluates conditions on call results.
 	Judge = toolnet.Judge
-	// A Reader parses an argument, for example as a shell script, once for several [Map] entries.
+	// A Reader parses an argument once, for example as a shell script, so that several [Map]
+	// entries can use the result.
 	Reader = toolnet.Reader
 	// A Reading is a string parsed by a [Reader].
 	Reading = toolnet.Reading

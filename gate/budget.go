@@ -25,9 +25,10 @@ func (n *net) usage(d *NetData, t time.Time) *big.Rat {
 // paidOff reports whether the debt, the usage beyond a limit's maximum, has expired by time t.
 func paidOff(debt *Debt, t time.Time) bool { return !debt.Until.IsZero() && !t.Before(debt.Until) }
 
-// charge returns a copy of d, the state of a limit, with the given usage at time t plus the usage
-// by the calls in flight. Usage beyond the maximum becomes a debt. The clock for refunds starts at
-// t. If t is zero, the clock starts as soon as the time is known, and the debt does not expire.
+// charge returns a copy of d, the state of a limit. In the copy, the usage at time t is the given
+// usage plus that of the calls in flight. Usage beyond the maximum becomes a debt. The clock for
+// refunds starts at t. If t is zero, the clock starts as soon as the time is known, and the debt
+// does not expire.
 func (n *net) charge(d *NetData, used *big.Rat, t time.Time) *NetData {
 	c := *d
 	c.Stuck, c.Marking, c.Spent, c.Clock = false, n.start, nil, nil

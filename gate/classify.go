@@ -37,9 +37,10 @@ func (j *judgement) classify(s *State) {
 	}
 }
 
-// evaluate adds the net's verdict on the call to j.findings, unless the net abstains and the call
-// does not change it. During a decision, evaluate only adds a net in shadow mode to j.shadows,
-// because such a net must not affect the decision; see [judgement.evaluateShadow].
+// evaluate adds the net's verdict on the call to j.findings. It adds nothing if the net abstains
+// and the call does not change it. A net in shadow mode must not affect a decision. During a
+// decision, evaluate therefore adds such a net to j.shadows instead; see
+// [judgement.evaluateShadow].
 func (j *judgement) evaluate(s subject) {
 	n := s.net
 	if n.Shadow && j.world == acting {
@@ -280,10 +281,10 @@ func (s *scratch) take(t int) bool {
 	return true
 }
 
-// judgeWatches handles the observers that will read their key from the call's result. Until the
-// result is known, they wait in the net's default state (see [NetData]), so judgeWatches removes
-// them from f.choices. An observer that was not chosen for f's key value will not fire for this
-// value when the call succeeds; judgeWatches records this.
+// judgeWatches handles the observers that read their key from the call's result. Until the result
+// is known, these observers wait in the net's default state (see [NetData]), so judgeWatches
+// removes them from f.choices. If an observer was not chosen for f's key value, it must not fire
+// for this value when the call succeeds. judgeWatches records such observers.
 func (f *finding) judgeWatches() {
 	for i, w := range f.plan.watches {
 		if !f.chosen(w.transition) {

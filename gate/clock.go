@@ -59,10 +59,10 @@ func watchesOf(d *NetData) []Flight {
 }
 
 // tick returns the state d advanced to time t, or to the time of its own clock if that is later. It
-// first stops at the time of each call that an observer in baseWatches waits for, so that a firing
-// affects only the observers that were already waiting. For a net with a key, isBase is true if d
-// is the default state, and baseWatches contains the observers that wait in the default state; see
-// [NetData].
+// advances in stages: the observers in baseWatches wait for calls, and each stage ends at the time
+// of one of these calls. A firing thus affects only the observers that were already waiting. For a
+// net with a key, isBase is true if d is the default state, and baseWatches contains the observers
+// that wait in the default state; see [NetData].
 func (n *net) tick(d *NetData, baseWatches []Flight, isBase bool, t time.Time) *NetData {
 	d = n.refunded(d, t)
 	if debt := d.Debt(); debt != nil && paidOff(debt, t) {
@@ -142,7 +142,7 @@ func (n *net) waitFor(d *NetData, t time.Time, transitions []int) (time.Duration
 // A clockMove changes the state of a net when its clock advances; see [move].
 type clockMove struct {
 	move
-	seen map[string]time.Time // when each earlier state was reached, keyed by an encoding of its marking and clock; see [clockMove.skipCycles]
+	seen map[string]time.Time // time when each earlier state was reached; the key encodes the state's marking and clock; see [clockMove.skipCycles]
 }
 
 // run fires the transitions that are due by time t, in chronological order.

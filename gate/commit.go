@@ -244,9 +244,8 @@ func watchesBefore(watches []Flight, call *Flight) []Flight {
 	return watches
 }
 
-// recordMissed is for observers that wait for the call in the net's default state but were not
-// chosen for f's key value. It records that they will not fire for this value when the call
-// succeeds.
+// recordMissed records the observers that will not fire for f's key value when the call succeeds.
+// These observers wait for the call in the net's default state but were not chosen for this value.
 func (m *move) recordMissed(f *finding, call Flight) {
 	for missed := f.parts().missed; missed != 0; missed &= missed - 1 {
 		w := f.plan.watches[bits.TrailingZeros64(missed)]

@@ -51,9 +51,9 @@ func compile(def Net) (*net, ErrorList) {
 	return n, nil
 }
 
-// findBudget returns n's budget: the transition that uses it up and, unless it is a sum, the place
-// that holds its tokens. It returns nil if n is not a limit from the user's rules, or has no such
-// transition or place.
+// findBudget returns the budget of the limit n: the transition that consumes the budget and, unless
+// n limits a sum, the place that holds the remaining tokens. It returns nil if n is not a limit
+// from the user's rules, or if it has no such transition or place.
 func (n *net) findBudget() *budget {
 	gates := func(t Transition) bool { return len(t.Tools) > 0 && !t.Observe }
 	b := &budget{place: -1, spend: slices.IndexFunc(n.Transitions, gates)}

@@ -123,9 +123,9 @@ type judgement struct {
 type world uint8
 
 const (
-	acting   world = iota // selects the nets that are not in shadow mode
-	enforced              // selects the nets in shadow mode, in the states that they would have if they had blocked calls
-	actual                // selects the nets in shadow mode, in the state that follows from the calls that were made
+	acting   world = iota // the nets that are not in shadow mode
+	enforced              // the nets in shadow mode, with the states that they would have if they had blocked calls
+	actual                // the nets in shadow mode, with the states that follow from the calls that were actually made
 )
 
 // names returns the names that the policy and the evaluated nets give to the call.
@@ -199,7 +199,8 @@ func (q *Prepared) Decide(s *State, g *Grant) (Decision, *Delta) {
 }
 
 // refusal returns the refusal that follows from the nets' verdicts, or nil if the call may proceed.
-// A call is refused if a net blocks it or, with "default: deny", if no net knows it.
+// A call is refused if a net blocks it. With "default: deny", it is also refused if no active net
+// covers it.
 func (j *judgement) refusal(g *Grant) *Refusal {
 	switch {
 	case j.blocked && g != nil:

@@ -16,8 +16,8 @@ type Refusal struct {
 	Blocks []Block // the nets that refuse the call or require approval, in policy order
 	Text   string  // the reason in one sentence
 
-	// Retry is how long to wait, counted from the call, until the clock alone has made the call
-	// possible. It is 0 if this never happens, or only in the distant future.
+	// Retry is the time from the call until the call becomes possible merely because time passes.
+	// It is 0 if this never happens, or only in the distant future.
 	Retry time.Duration
 }
 
@@ -104,8 +104,8 @@ type Near struct {
 	Why  Doubt
 }
 
-// Sentence identifies the call that did not count, explains the reason, and advises what to write
-// instead.
+// Sentence returns text that identifies the call that did not count, explains the reason, and
+// advises what to write instead.
 func (n *Near) Sentence() string {
 	call := "A call"
 	if n.Why.Code != "" {
@@ -127,7 +127,7 @@ type Holder struct {
 	Tool    string // name of the tool; for another session's call, a name listed by the net
 	Since   time.Time
 	Other   bool   // whether the call belongs to another session
-	Unknown bool   // whether the outcome was reported as unknown; an operator can supply it
+	Unknown bool   // whether the outcome was reported as unknown; an operator can supply the outcome later
 	More    uint64 // number of further calls with an unknown outcome that this call represents; see [OpenCall.More]
 	Brings  bool   // whether the call would produce the missing tokens on success, rather than hold them
 

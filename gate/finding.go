@@ -31,8 +31,8 @@ type finding struct {
 type findings []finding
 
 // subject is a net that applies to a call, together with the net's state at the time of the call. A
-// net with a key has one subject for each key value in the call. It can have another one without a
-// key value, for everything that does not depend on key values.
+// net with a key has one subject for each key value in the call. It can also have a subject without
+// a key value, for everything that does not depend on key values.
 type subject struct {
 	net  *net
 	data *NetData

@@ -33,8 +33,8 @@ func (a *ignoredArguments) ofCall(c *Call) []string {
 	return fields
 }
 
-// unusual returns the arguments that are ignored because the policy says so, not because the tool
-// does; see [Ignored]. They are part of the policy's fingerprint.
+// unusual returns the arguments that the policy, rather than the tool, declares as ignored; see
+// [Ignored]. They are part of the policy's fingerprint.
 func (a *ignoredArguments) unusual() []Ignored {
 	return slices.DeleteFunc(slices.Clone(a.given), func(i Ignored) bool { return i.Usual })
 }

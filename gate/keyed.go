@@ -56,21 +56,20 @@ func (n *net) setKey(transition, number int, k *keyvalue.Key) {
 	}
 }
 
-// plan is the part of a decision about a net with a key that does not depend on the state. It
-// contains the key values in the call, and the transitions that cannot get their key value from the
-// call's arguments.
+// plan describes what a call means for a net with a key, independently of the state. It contains
+// the key values in the call, and the transitions that cannot get their key value from the call's
+// arguments.
 type plan struct {
 	keyvalue.Union
 	net     *net
 	labels  []naming.Label
-	ok      bool          // whether the names in labels are known, that is, the net's Mapper has not failed
+	ok      bool          // whether the names in labels are known; false if the net's Mapper failed
 	watches []choice      // chosen observers (transitions with Observe) whose key is read from the result
 	spoils  []choice      // transitions with Spoils that affect all key values, because the call has no value for their key or the Mapper has failed
-	missing *missingValue // first value that is missing from the call although a gating transition needs it; nil if no such value is missing
+	missing *missingValue // first value that a gating transition needs but the call lacks, or nil
 }
 
-// missingValue describes a key value that is missing from the call although a gating transition
-// needs it.
+// missingValue describes a key value that a gating transition needs but the call lacks.
 type missingValue struct {
 	label   int
 	reading *keyvalue.Reading

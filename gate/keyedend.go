@@ -7,8 +7,8 @@ import (
 	"github.com/petrigate/petrigate/gate/internal/netstate"
 )
 
-// settleKeyed adds to d the changes to a net with a key when a call ends. It changes the states
-// that wait for the call, and the states for the key values in the call's result.
+// settleKeyed adds to d the changes that the end of a call makes to a net with a key. It changes
+// the states that wait for the call, and the states for the key values in the call's result.
 func (q PreparedEnd) settleKeyed(d *Delta, s *State, n *net, e ending) {
 	base := n.advanced(s.Nets[n.index], s.Nets[n.index], e.time)
 	after := netstate.Unwatched(base, &e.flight, e.over)
@@ -95,8 +95,9 @@ func (e *ending) watchedKeys(n *net) []int {
 	return keys
 }
 
-// addResultValues adds to values the call's result values for a key, which is given by its index in
-// n.keys. A value that is already in the list is only marked as a value of this key.
+// addResultValues adds the key values in the call's result to values. The key is given by its index
+// in n.keys. If a value is already in the list, addResultValues only marks it as a value of this
+// key.
 func (q PreparedEnd) addResultValues(n *net, local int, e *ending, values []keyvalue.Value) []keyvalue.Value {
 	at := make(map[string]int, len(values))
 	for i := range values {

@@ -75,8 +75,8 @@ func (p *Policy) Names(c Call) []Name {
 	return naming.Names(ls)
 }
 
-// Unproved returns names that c is certain to get from map statements (see [Map]) but that its
-// success would not count for. It considers only names that some net waits for.
+// Unproved returns the names that map statements (see [Map]) certainly give to c although its
+// success does not count for them. It considers only names that some net waits for.
 func (p *Policy) Unproved(c Call) (names []string) {
 	if len(p.awaits) == 0 {
 		return nil

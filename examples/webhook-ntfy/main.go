@@ -63,7 +63,7 @@ type message struct {
 
 const maxBody = 1 << 20
 
-// ServeHTTP receives a post from petrigate, which repeats the post unless the response has a 2xx
+// ServeHTTP handles a post from petrigate. petrigate retries the post unless the response has a 2xx
 // status.
 func (g *glue) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	body, err := io.ReadAll(http.MaxBytesReader(w, r.Body, maxBody))

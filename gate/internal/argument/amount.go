@@ -58,8 +58,8 @@ func Evaluate(f *toolnet.Field, c *toolnet.Call) (value []byte, ok bool) {
 	return f.Reader.Value(c, f.Number)
 }
 
-// Text returns the string that the [toolnet.Map] m reads from the call c. ok is false if m's field
-// is not a single string.
+// Text returns the string that the [toolnet.Map] m reads from the call c. ok is false unless the
+// field of m has exactly one value, a string.
 func Text(m *toolnet.Map, c *toolnet.Call) (string, bool) {
 	if m.Field == "" {
 		return "", false

@@ -206,9 +206,9 @@ func (r *Reading) combine(k *Key, columns [][]string) {
 	}
 }
 
-// combination appends to parts one value of each field, together with the field's name. Each column
-// contains the possible values of one field. The number, from 0 to total-1, selects the
-// combination. The value of the last field changes fastest.
+// combination appends one value of each field to parts, together with the field's name. columns
+// contains the possible values of each field. number selects the combination and ranges from 0 to
+// total-1. The value of the last field changes fastest.
 func (k *Key) combination(parts []toolnet.KeyValue, columns [][]string, number, total int) []toolnet.KeyValue {
 	for i, column := range columns {
 		total /= len(column)

@@ -5,8 +5,8 @@ import (
 	"time"
 )
 
-// A Clock records when the timed transitions of a net, those that the clock fires, last ticked. It
-// is immutable. In a nil Clock, all times are unknown.
+// A Clock records when each timed transition of a net last ticked. A timed transition is one that
+// the clock fires. A Clock is immutable. In a nil Clock, all times are unknown.
 type Clock struct {
 	Time  time.Time   // time when the net last changed
 	Since []time.Time // when each transition with Every last ticked or became enabled; zero if it is not enabled or the time is unknown

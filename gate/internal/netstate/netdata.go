@@ -98,8 +98,9 @@ func ForNewValue(d *NetData) NetData {
 	return c
 }
 
-// Unwatched returns d without the observers that wait for the call. If ended is true, the call also
-// no longer prevents other calls from meeting requirements; see [Extras].
+// Unwatched returns d without the observers that wait for the call. If ended is true, Unwatched
+// also removes the call from the list Spoilers, so that it no longer prevents other calls from
+// meeting requirements; see [Extras].
 func Unwatched(d *NetData, call *Flight, ended bool) *NetData {
 	if !d.Waits(call) && (d.Shadow == nil || !d.Shadow.Enforced.Waits(call)) {
 		return d
@@ -117,9 +118,8 @@ func Unwatched(d *NetData, call *Flight, ended bool) *NetData {
 	return &c
 }
 
-// Prune updates d's list Lapsed, which contains observers that must not fire when their calls
-// succeed; see [Extras]. It removes those that no longer wait in base, the default state. d must
-// not be shared yet.
+// Prune removes observers from d's list Lapsed if they no longer wait in base, the default state;
+// see [Extras]. d must not be shared yet.
 func Prune(d, base *NetData) {
 	if len(d.Lapsed()) > 0 {
 		SetLapsed(d, list.Filter(d.Lapsed(), func(w Flight) bool { return slices.Contains(base.Watches, w) }))

@@ -104,7 +104,7 @@ func (l Limit) Spending(spent *big.Rat) string {
 }
 
 // decimal formats a nonnegative number as an integer or with two to six decimal places. A number
-// with more places is rounded to two, either up or down.
+// with more places is rounded to two places: up if up is true, and down otherwise.
 func decimal(r *big.Rat, up bool) string {
 	places, exact := r.FloatPrec()
 	switch {

@@ -75,7 +75,8 @@ func (t Trie[V]) With(e *Entry[V]) Trie[V] {
 	return t
 }
 
-// Without returns t without the entry for the given text, if there is one.
+// Without returns t without the entry for the given text. If t has no such entry, Without returns t
+// unchanged.
 func (t Trie[V]) Without(hash uint64, text string) Trie[V] {
 	if t.Get(hash, text) == nil {
 		return t
