@@ -7,7 +7,7 @@ type Shell struct {
 	Strict bool   `json:",omitempty"` // whether to assume that a script that is not fully understood might run any command
 
 	// Pipefail is "add", "leave" or empty, which means "leave". With "add", petrigate inserts "set
-	// -o pipefail" before a script if the script's success then counts toward an additional
+	// -o pipefail" at the start of a script if this makes the script's success meet one more
 	// requirement of the policy. This works only for agents that run the script returned by their
 	// hook.
 	Pipefail string `json:",omitempty"`

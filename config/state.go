@@ -40,7 +40,8 @@ func readState(v Value, c *Config, l *layers) {
 	})
 }
 
-// readPath reads a path that is relative to the configuration file.
+// readPath reads a path. A relative path is resolved against the directory of the configuration
+// file.
 func readPath(v Value) (string, bool) {
 	text, ok := checked(checkNotEmpty)(v)
 	return v.absolute(text), ok

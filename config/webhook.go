@@ -13,7 +13,7 @@ type Webhook struct {
 	Secret    string   // key for signing requests and answers
 	Listen    string   // address of the listener for answers
 	AnswerURL string   // base URL for links to the listener; empty means "http://" followed by the listener's address
-	Arguments string   // how to post and show the arguments of a call: "masked", "full" or "none"
+	Arguments string   // how the webhook shows the arguments of a call, in its posts and on its pages: "masked", "full" or "none"
 	Mask      []string // fields to mask if Arguments is "masked": names, or paths that begin with "$."
 
 	TLS *ServerTLS `json:",omitempty"` // TLS settings for requests to URL; nil means the defaults

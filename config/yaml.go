@@ -61,9 +61,10 @@ func parseYAML(text string) (file *ast.File, err error) {
 	return parser.Parse(tokens, 0, parser.AllowDuplicateMapKey())
 }
 
-// overLimit returns the first token that exceeds the maximum nesting depth or number of keys, with
-// an error message. Without a limit, deep nesting would overflow the stack of the recursive parser,
-// and a program cannot recover from that. Nesting by indentation alone is not counted.
+// overLimit returns the first token that exceeds the maximum nesting depth or the maximum number of
+// keys, with an error message. Without these limits, deep nesting would overflow the stack of the
+// recursive parser, and a Go program cannot recover from a stack overflow. overLimit does not count
+// nesting by indentation alone.
 func overLimit(tokens token.Tokens) (at *token.Token, what string) {
 	flow, run, line, keys := 0, 0, 0, 0
 	for _, tk := range tokens {

@@ -137,8 +137,8 @@ func (a *adoption) restart(n, old *net, elsewhere bool) {
 
 // withSuspects returns d, the initial state of the net n, with added suspects. A suspect is an open
 // call that might prevent other calls from meeting the net's requirements; see [Transition.Spoils].
-// All spoilers in the state of old, the previous net with the same name, become suspects. old may
-// be nil. withSuspects does not modify d.
+// The calls recorded as spoilers in the state of old, the previous net with the same name, are
+// always added. old may be nil. withSuspects does not modify d.
 func (a *adoption) withSuspects(n *net, d *NetData, old *net) *NetData {
 	s, t := a.from, slices.IndexFunc(n.Transitions, func(t Transition) bool { return t.Spoils })
 	var suspects []Flight

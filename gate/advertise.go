@@ -37,10 +37,10 @@ func (s *Session) Offer(tools []Call) {
 	s.update(func(*State) *Delta { return &Delta{Tools: tools} })
 }
 
-// Advertise returns the offered tools without those that a net would now block whatever the
-// arguments are. A call can get a name because of its arguments (see [Map]). Such a name never
-// hides a tool, and it keeps the tool visible if a call with this name might pass. Advisory nets
-// without effect (see [Net.Advisory]), nets in shadow mode and "default: deny" hide no tools.
+// Advertise returns the offered tools except those that a net would now block regardless of their
+// arguments. A [Map] can give a call a name because of its arguments. Such a name never hides a
+// tool. It keeps the tool visible if a call with this name might pass. Advisory nets without effect
+// (see [Net.Advisory]), nets in shadow mode and "default: deny" hide no tools.
 //
 // Advertise advances the clocks to now; see [Session.Tick].
 func (s *Session) Advertise(now time.Time) Advertised {

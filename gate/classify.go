@@ -38,7 +38,7 @@ func (j *judgement) classify(s *State) {
 }
 
 // evaluate adds the net's verdict on the call to j.findings. It adds nothing if the net abstains
-// and the call does not change it. A net in shadow mode must not affect a decision. During a
+// and the call does not change the net. A net in shadow mode must not affect a decision. During a
 // decision, evaluate therefore adds such a net to j.shadows instead; see
 // [judgement.evaluateShadow].
 func (j *judgement) evaluate(s subject) {

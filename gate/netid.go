@@ -47,12 +47,13 @@ func (d *definition) mapsFor(maps []Map) (fed []Map) {
 	})
 }
 
-// Heirs finds the old net that each net of p replaces. For each net of p in order, it returns an
-// index in olds, or -1. A net with the same structure and maps (Print) takes over the old net's
-// state. A limit that counts the same calls (Limit) takes over the old limit's usage. Each old net
-// is replaced at most once. If several old nets have the same Print, Heirs prefers one with the
-// same Name. If several have the same Limit, it prefers one that differs only in its maximum (same
-// Family).
+// Heirs determines which old net each net of p replaces. The result contains one entry for each net
+// of p, in order: an index in olds, or -1. Two nets have the same Print if their structure and maps
+// are the same; the new net then takes over the old net's state. Two limits have the same Limit if
+// they count the same calls; the new limit then takes over the old limit's usage. Each old net is
+// replaced at most once. If several old nets have the same Print, Heirs prefers one with the same
+// Name. If several have the same Limit, it prefers one with the same Family, which differs only in
+// its maximum.
 func (p *Policy) Heirs(olds []NetID) []int {
 	heirs, taken := make([]int, len(p.nets)), make([]bool, len(olds))
 	for i := range heirs {

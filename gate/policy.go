@@ -29,9 +29,9 @@ type PolicyOptions struct {
 	// another value is refused. 0 means 10,000.
 	Keys int
 
-	// Ignored lists arguments that do not matter when calls are compared: a net that counts
-	// consecutive identical calls does not compare them, and an approval also applies to calls that
-	// differ only in them.
+	// Ignored lists arguments that do not matter when calls are compared. A net that counts
+	// consecutive identical calls treats calls that differ only in these arguments as identical. An
+	// approval also applies to a call that differs from the approved call only in these arguments.
 	Ignored []Ignored
 }
 
@@ -73,8 +73,8 @@ type netTable struct {
 	awaits   map[string]bool // names of the calls whose success at least one net waits for
 }
 
-// A Merge is a statement in the rules that repeats an earlier statement. Both produce a single net,
-// so they share one budget.
+// A Merge describes a statement in the rules that repeats an earlier statement. Both statements
+// produce a single net, so they share one budget.
 type Merge struct {
 	Net          string
 	First, Again Position
@@ -117,9 +117,10 @@ func (p *Policy) Nets() []NetInfo {
 	return infos
 }
 
-// A NetID identifies a net across policies, to decide which states to keep when the policy changes.
-// A net with the same structure and maps (Print) can take over the old net's state. A limit whose
-// numbers alone have changed (same Limit) can take over the old limit's usage.
+// A NetID identifies a net across policies. It determines which states to keep when the policy
+// changes. If two nets have the same structure and maps, they have the same Print, and the new net
+// can take over the old net's state. If two limits differ only in their numbers, they have the same
+// Limit, and the new limit can take over the old limit's usage.
 type NetID struct {
 	Name   string
 	Print  string // fingerprint of the net's structure and of the maps (see [Map]) that give calls a name listed by the net

@@ -26,8 +26,8 @@ func (d *definition) approvalReason(name string, persons int) string {
 	return name + " requires human approval."
 }
 
-// unrest returns the reason for blocking calls while the net's structural transitions, which fire
-// by themselves, do not stop firing.
+// unrest returns the reason for blocking a call because the net's structural transitions, which
+// fire by themselves, do not stop firing.
 func (d *definition) unrest() string {
 	return fmt.Sprintf("Net '%s' never settles: its transitions without tools keep firing.", d.Name)
 }

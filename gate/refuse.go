@@ -238,8 +238,8 @@ func (c *namedCall) wait(f *finding, transitions []int, b *Block) {
 	}
 }
 
-// retry returns how long it takes until the clock alone makes all blocking nets allow the call. It
-// returns 0 if this never happens or cannot be predicted for one of the nets.
+// retry returns how long it takes until all blocking nets allow the call merely because time has
+// passed. It returns 0 if this never happens or cannot be predicted for one of the nets.
 func retry(blocks []Block) (last time.Duration) {
 	for i := range blocks {
 		if blocks[i].Retry == 0 {

@@ -7,11 +7,11 @@ type Entry struct {
 }
 
 // Replay applies past calls to the active nets, in order, to rebuild a session from its history. It
-// treats all approvals as granted, and calls validators only for nets in shadow mode. A call that a
-// net would block passes, but that net does not count it.
+// treats all approvals as granted, and calls validators only for nets in shadow mode. If a net
+// would have blocked a call, the call passes anyway, but that net does not count it.
 //
-// Replay skips failed calls, so limits that counted them no longer do. A call with an [Unknown]
-// outcome stays open.
+// Replay skips failed calls. A limit that counted a failed call does not count it after the replay.
+// A call with an [Unknown] outcome stays open.
 func (s *Session) Replay(entries []Entry) {
 	for i := range entries {
 		e := &entries[i]

@@ -19,9 +19,9 @@ func (p *Policy) Reset(s *State) *Delta {
 	return d
 }
 
-// restarted returns the net's initial state with one addition: it keeps the record of calls in
-// flight that prevent other calls from counting (see [Transition.Spoils]), both for the whole net
-// and for single key values.
+// restarted returns the net's initial state, but keeps the record of calls in flight that prevent
+// other calls from counting; see [Transition.Spoils]. It keeps the record both for the whole net
+// and for individual key values.
 func (n *net) restarted(d *NetData) *NetData {
 	r := n.reset(d)
 	if d.Shadow != nil {
@@ -38,9 +38,9 @@ func (n *net) restarted(d *NetData) *NetData {
 	return r
 }
 
-// reset returns the net's initial state with three parts of d, the current state: whether the net
-// is active, the shadow data (see [ShadowData]), and the calls in flight that prevent other calls
-// from counting (see [Transition.Spoils]).
+// reset returns the net's initial state, but keeps three parts of d, the current state: whether the
+// net is active, the shadow data (see [ShadowData]), and the calls in flight that prevent other
+// calls from counting (see [Transition.Spoils]).
 func (n *net) reset(d *NetData) *NetData {
 	fresh := &NetData{Active: d.Active, Marking: n.start, Shadow: d.Shadow}
 	netstate.SetSpoilers(fresh, d.Spoilers())

@@ -120,10 +120,10 @@ func (n *net) valuesAfter(base, after *NetData, c baseChange) *Values {
 	})
 }
 
-// withLateWatches is used if observers in base, the net's default state (see [NetData]), wait for a
-// call that may be admitted after calls with higher numbers. It returns the state old, for a single
-// key value, with a record of the observers that are disabled in this state. These observers will
-// not count the call.
+// withLateWatches returns old, the state for a single key value, with a record of the observers
+// that are disabled in this state. These observers will not count the call. The record is needed if
+// observers in base, the net's default state (see [NetData]), wait for a call that may be admitted
+// after calls with higher numbers.
 //
 // The record must be made at once. Later, [move.wasEnabled] would assume that calls with higher
 // numbers were admitted after this call, and could ignore that they had already disabled an

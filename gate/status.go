@@ -30,8 +30,8 @@ type NetState struct {
 	Meta     Meta
 
 	// For a net with a key, Marking is the marking of the default state; see [NetData]. Values
-	// lists up to ten key values whose states differ from the default state, the most different
-	// first. More is the number of further such values.
+	// lists up to ten key values whose states differ from the default state, starting with those
+	// that differ most. More is the number of further such values.
 	Key    string // the key's fields as written; empty if the net has no key
 	Values []ValueState
 	More   int
@@ -57,8 +57,9 @@ type InFlight struct {
 	Other      bool   // whether the call belongs to another session
 }
 
-// valuesOf returns the states for key values that differ from the default state, the most different
-// first. It returns at most shownValues states, together with the number of states left out.
+// valuesOf returns the states for key values that differ from the default state, starting with
+// those that differ most. It returns at most shownValues states, together with the number of states
+// left out.
 func (s *State) valuesOf(n *net, base *NetData) ([]ValueState, int) {
 	type ranked struct {
 		text     string

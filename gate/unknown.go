@@ -55,8 +55,8 @@ func (s *State) representative(c *OpenCall) (first *OpenCall) {
 }
 
 // sameTool reports whether a and b call the same tool. Calls to different tools are never merged,
-// because [adoption.maySpoil] sees only the remaining call, and the result depends on the tool. It
-// does not depend on the arguments.
+// because [adoption.maySpoil] sees only the remaining call. Its result depends on the call's tool,
+// but not on the arguments.
 func sameTool(a, b *Call) bool {
 	return a.Tool == b.Tool && a.Foreign == b.Foreign && a.Upstream == b.Upstream &&
 		slices.Equal(a.Also, b.Also) && bytes.Equal(a.Annotations, b.Annotations)
@@ -85,8 +85,8 @@ func (s *State) spoilsAllOf(o, c *OpenCall) bool {
 }
 
 // anyState reports whether ok returns true for any net state that might wait for the call. For each
-// net in c.Nets, these are the default state (see [NetData]) and the state for the call's key
-// value. For a net in shadow mode, the enforced states are included; see [ShadowData].
+// net in c.Nets, it tries the default state (see [NetData]) and the state for the call's key value.
+// For a net in shadow mode, it also tries the enforced states; see [ShadowData].
 func (s *State) anyState(c *OpenCall, ok func(*net, *NetData) bool) bool {
 	for k, i := range c.Nets {
 		all := []*NetData{s.Nets[i]}

@@ -66,11 +66,10 @@ func (j *judgement) dropIdle(d *Delta, f *finding) int {
 	return len(idle)
 }
 
-// idle returns the changes that remove idle key values from the net. It keeps a value if keep
-// returns true for it. A key value is idle if its state at time t equals the net's default state
-// (see [NetData]), so that it need not be stored. base is the current default state, which also
-// contains the states for the key values. The states are compared with after, the new default
-// state.
+// idle returns the changes that remove idle key values from the net. A key value is idle if its
+// state at time t equals after, the net's new default state, so that it need not be stored. base is
+// the current default state (see [NetData]), which also contains the states for the key values. A
+// value is kept if keep returns true for it.
 func (n *net) idle(base, after *NetData, t time.Time, keep func(key string) bool) (idle []NetDelta) {
 	if !n.moving && len(n.results) == 0 {
 		return nil

@@ -38,7 +38,7 @@ type adviser struct {
 	policy *Policy
 	state  *State
 	tools  []Call // tools that can be called
-	world  world  // enforced to treat nets in shadow mode as if they blocked calls; acting to ignore them
+	world  world  // enforced if nets in shadow mode count as blocking calls; acting if they are ignored
 	now    time.Time
 
 	contest *precedence.Contest
@@ -112,7 +112,7 @@ func (n *net) recovers(d *NetData) bool {
 	return !slices.ContainsFunc(n.show(d), func(t Tokens) bool { return t.Count < n.Recovery[t.Place] })
 }
 
-// hides reports whether the net blocks the call whatever the arguments are.
+// hides reports whether the net blocks the call regardless of its arguments.
 func (c *namedCall) hides(f *finding) bool { return f.kind == Blocked && !c.canUnblock(f) }
 
 // canUnblock reports whether the net would let the call pass with suitable arguments. For example,

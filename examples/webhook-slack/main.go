@@ -110,7 +110,7 @@ func (g *glue) fromPetrigate(w http.ResponseWriter, r *http.Request) {
 }
 
 func (g *glue) show(m message) error {
-	g.showing.Lock() // without the lock, the end of a question could arrive before there is a message to update
+	g.showing.Lock() // hold the lock, because the end of a question could otherwise arrive before there is a message to update
 	defer g.showing.Unlock()
 	q, known := g.find(m.ID)
 	switch {

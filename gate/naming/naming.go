@@ -130,8 +130,7 @@ func (g *Naming) actions(c *toolnet.Call, tool Label, ls []Label) []Label {
 	return ls
 }
 
-// Needs reports whether the call matches a pattern because of l, but not because of any label in
-// ls.
+// Needs reports whether some pattern matches l but none of the labels in ls.
 func (g *Naming) Needs(l *Label, ls []Label) bool {
 	return slices.ContainsFunc(g.globs, func(p Pattern) bool {
 		_, already := p.match(ls)

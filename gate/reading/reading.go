@@ -70,8 +70,8 @@ func (r *Reader) Fields() (arguments, results []string) {
 	return arguments, results
 }
 
-// Name returns the [Value].Field of the values that r returns for the field f. f must belong to a
-// key of the nets passed to [New]. Fields that read the same value have the same name.
+// Name returns the name that r uses in [Value].Field for the field f. f must belong to a key of the
+// nets passed to [New]. Fields that read the same value have the same name.
 func (r *Reader) Name(f toolnet.Field) string {
 	return r.keys[r.set.Number([]toolnet.Field{f})].Name()
 }

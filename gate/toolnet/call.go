@@ -19,10 +19,10 @@ type Call struct {
 	Args []byte    // arguments, a valid JSON object without duplicate keys; nil means {}; read-only
 	Time time.Time // time of arrival, used as the clock for transitions with [Transition.Every]
 
-	// Others is the set of the names of other tools. A policy can also refer to the call by a name
-	// tool.action, formed from the call's action argument. If another tool has the same name, a
-	// policy can only restrict the call by this name; the call's success does not count toward a
-	// requirement for it. The map is read-only.
+	// Others is the set of the names of the other tools. A policy can refer to a call by a name of
+	// the form tool.action, where the action comes from the call's action argument. If another tool
+	// has the same name, a policy can only restrict the call by this name; the call's success does
+	// not count toward a requirement for it. The map is read-only.
 	Others map[string]bool
 
 	// The following fields are for a [Reader] only.

@@ -33,9 +33,9 @@ type Net struct {
 	// tokens. It may change Meta. It must not block.
 	OnSuccess func(Firing)
 
-	// Identity represents the code of the functions above in the net's fingerprint, which cannot
-	// include the code itself. For example, Identity is the source text of the functions, or a
-	// version. If Identity changes, the net counts as changed.
+	// Identity stands for the code of the functions above in the net's fingerprint, which cannot
+	// include the code itself. It can be the source text of the functions, or a version. If
+	// Identity changes, the net counts as changed.
 	Identity string
 
 	Cause          Cause    // kind of constraint that the net imposes on tools
@@ -74,12 +74,12 @@ type Net struct {
 	// when an advisory net lets a call pass; see Advisory.
 	Priority int
 
-	// Advisory makes the net let calls pass that it would otherwise block, in two cases: while a
-	// net of higher priority is in recovery, and while the net would leave no tool to call. In the
-	// second case, it would block all offered tools (see [Session.Offer]) that the required nets
-	// and the higher-ranking advisory nets allow. Advisory nets of equal priority rank by the
-	// number of tools they allow, fewest first, and then by name. A net that is not advisory is
-	// required: its blocks always take effect.
+	// Advisory makes the net let calls pass that it would otherwise block, in two cases. In the
+	// first case, a net of higher priority is in recovery. In the second case, the net would block
+	// all offered tools (see [Session.Offer]) that the required nets and the higher-ranking
+	// advisory nets allow, so no tool would be left to call. Advisory nets of equal priority rank
+	// by the number of tools they allow, fewest first, and then by name. A net that is not advisory
+	// is required: its blocks always take effect.
 	Advisory bool
 	Recovery map[string]int // the net is in recovery while each place listed here has at least the given number of tokens; nil means never
 }
@@ -216,10 +216,10 @@ type Tool struct {
 	// because a Literal never matches such a name.
 	Except string
 
-	// Spared affects only entries of [Transition.Unless]. If a call matches an entry, the
-	// transition does not apply to it, but normally the call still counts as known, so
-	// [PolicyOptions].Deny does not refuse it. If Spared is set, the call does not count as known
-	// because of this transition. Spared is not part of the net's identity.
+	// Spared affects only entries of [Transition.Unless]. A transition does not apply to a call
+	// that matches such an entry. Normally, the call still counts as known because of the
+	// transition, so [PolicyOptions].Deny does not refuse it. If Spared is set, the call does not
+	// count as known because of the transition. Spared is not part of the net's identity.
 	Spared bool `json:"-"`
 }
 
@@ -278,7 +278,7 @@ type Reader interface {
 // A Reading is a parsed string. It reports which patterns of its [Reader] match the string.
 type Reading interface {
 	Finds(pattern int) Found
-	Only(patterns []int) bool  // reports whether the given patterns match every part of the string that a policy might restrict; if not, it is uncertain whether the call has the name that they give
+	Only(patterns []int) bool  // reports whether the given patterns match every part of the string that a policy might restrict; if not, it is uncertain whether the call has the name that these patterns give to it
 	Evidence(pattern int) bool // reports whether the call's success proves that the matching part of the string was executed and succeeded
 	// Doubt explains why Finds returns [Perhaps], or why Evidence returns false although Finds
 	// returns [Surely]. If Finds returns [NotFound], Doubt may explain why a similar part of the

@@ -23,8 +23,8 @@ type Hooks struct {
 
 	// Off lists settings that disable hooks. Each entry lists the keys on the path to the setting,
 	// followed by the value that disables hooks. A setting can be in the hooks file or in another
-	// file. Beside lists such files by their paths relative to the current directory. Sibling is
-	// the name of such a file in the directory of the hooks file; it may be empty.
+	// file. Beside lists other files, with paths relative to the current directory. Sibling is the
+	// name of such a file in the directory of the hooks file; it may be empty.
 	Off     [][]string
 	Beside  []string
 	Sibling string

@@ -29,10 +29,9 @@ type Options struct {
 	Iss       bool              // whether to name the issuer in authorization responses, and to announce this in the metadata
 
 	// Change lets a test modify a response before it is sent, for example to make it invalid. The
-	// first argument identifies the response: it is "resource" for the metadata of the resource,
-	// "server" for the metadata of the authorization server, and "redirect" for a redirect. The
-	// second argument holds the members of the metadata document or the query parameters of the
-	// redirect.
+	// first argument identifies the response: "resource" for the metadata of the resource, "server"
+	// for the metadata of the authorization server, or "redirect" for a redirect. The second
+	// argument holds the members of the metadata document or the query parameters of the redirect.
 	Change func(what string, answer map[string]any)
 }
 

@@ -40,8 +40,8 @@ type versionsFile struct {
 func VersionsPath(dir string) string { return filepath.Join(dir, "base-policies.json") }
 
 // CheckVersions returns an error if a base policy is older than its recorded version, or has the
-// same version but a different digest. It also returns an error if the record for the same key and
-// location has a different name. It does not write anything.
+// recorded version but another digest. It also returns an error if a base policy with the same key
+// and location was recorded under another name. It does not write anything.
 func CheckVersions(path string, bases []Seen) error {
 	known, err := load(path)
 	if err != nil {

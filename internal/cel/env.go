@@ -25,7 +25,8 @@ type Compiler struct {
 	result environment // for conditions on results
 }
 
-// An environment returns the variables and functions available to one kind of expression.
+// An environment is a function that returns the variables and functions available to one kind of
+// expression.
 type environment func() (*cel.Env, error)
 
 // NewCompiler returns a new compiler.

@@ -26,7 +26,7 @@ func pathFunctions() []cel.EnvOption {
 	}
 }
 
-// A place is the position of a path relative to a directory, judging by their text alone.
+// A place tells whether a path is inside a directory, as far as the text of the two paths shows.
 type place uint8
 
 const (

@@ -164,8 +164,8 @@ func (r *reading) find(pattern int) gate.Found {
 	}
 }
 
-// Only reports whether at least one of the given expressions is true. An expression is always about
-// the whole call, so a single true one is enough.
+// Only reports whether at least one of the given expressions is true. One true expression is
+// enough, because every expression is about the whole call.
 func (r *reading) Only(patterns []int) bool { return slices.ContainsFunc(patterns, r.Evidence) }
 
 // Doubt explains why the expression could not be evaluated to true or false. After a successful

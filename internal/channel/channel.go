@@ -27,8 +27,8 @@ type Channel struct {
 	AsksPIN bool // whether the channel can ask for the approval PIN
 	Vouches bool // whether another system identifies the people and signs their answers; no PIN is then needed
 
-	// Command is the command that answers requests on this machine. In messages, Place follows the
-	// command, for example ", in a browser".
+	// Command is the command that answers requests on this machine. Place is text that follows the
+	// command in messages, for example ", in a browser".
 	Command, Place string
 
 	// Elsewhere describes how to answer a request that is displayed only by this channel and cannot

@@ -75,7 +75,7 @@ func (c Client) Read(s System, name string, value any) Server {
 	return translate(s, c.dialect, name, value)
 }
 
-// Beside returns the paths of other files of the client that may restrict the servers in the given
+// Beside returns the paths of the client's other files that may restrict the servers in the given
 // file.
 func (c Client) Beside(s System, file string) []string {
 	if c.guards.beside == nil {

@@ -141,7 +141,7 @@ type Hook struct {
 	URL    string // URL of the hook; empty if the hook is a command
 	Before bool   // whether the hook runs before a call
 	Closed bool   // whether the call is refused if the hook fails
-	Narrow bool   // whether the hook's filter excludes calls that petrigate needs, or the hook runs asynchronously
+	Narrow bool   // whether the hook's filter excludes calls that petrigate needs to see, or the hook runs asynchronously
 
 	command string
 }

@@ -68,7 +68,7 @@ var valueKeys = []string{"env", "envs", "environment", "headers", "http_headers"
 var nameKeys = []string{"bearer_token_env_var", "env_http_headers", "env_vars", "env_keys"}
 
 const (
-	minSecret = 4 // minimum length of the parts of a secret that are hidden; shorter parts also occur in ordinary text
+	minSecret = 4 // minimum length of a part of a secret to hide; shorter parts also occur in ordinary text
 	minValue  = 8 // minimum length of a value that counts as a secret regardless of its name
 )
 

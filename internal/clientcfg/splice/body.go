@@ -29,8 +29,8 @@ type New struct {
 	Value Object
 }
 
-// presentIn reports whether the given entries of a file include n. The entries are those at the
-// given place, keyed by name.
+// presentIn reports whether now contains n with the same value. now holds the entries at the given
+// place in a file, keyed by name.
 func (n New) presentIn(now map[string]any, at Place) bool {
 	got, ok := now[n.Name]
 	return ok && reflect.DeepEqual(got, Plain(n.Value.named(at, n.Name)))

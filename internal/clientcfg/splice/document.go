@@ -92,9 +92,9 @@ func (d *Document) Restore(at Place, old *Document, names []string, ours string)
 	})
 }
 
-// verified checks the text of the file after an edit at the given place. It returns an error if the
-// text is invalid, or if anything other than the touched entries has changed. The callback makes
-// further checks. The resulting text includes the file's byte order mark, if any.
+// verified checks the text of the file after an edit at the given place and returns it with the
+// file's byte order mark, if any. It returns an error if the text is invalid, or if anything other
+// than the touched entries has changed. The callback makes further checks.
 func (d *Document) verified(text []byte, at Place, touched []string, more func(*Document) error) ([]byte, error) {
 	if bytes.HasPrefix(d.src, []byte(byteOrderMark)) {
 		text = append([]byte(byteOrderMark), text...)
