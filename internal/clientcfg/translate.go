@@ -61,8 +61,8 @@ func (r *reader) refuse(format string, args ...any) {
 	}
 }
 
-// read reads the value of one key of the entry. It handles the keys of all clients, because no key
-// has different meanings in different clients.
+// read reads the value of one key of the entry. It handles the keys of all clients, because a key
+// has the same meaning in every client that uses it.
 func (r *reader) read(key string, v any) {
 	if v == nil {
 		return
@@ -138,7 +138,7 @@ func (r *reader) readMore(key string, v any) {
 }
 
 // valueAs returns v, the value of the given key, as a T. If v has another type, valueAs refuses the
-// entry; want describes the required type in the reason.
+// entry and uses want to describe the required type.
 func valueAs[T any](r *reader, key string, v any, want string) T {
 	value, ok := v.(T)
 	if !ok {
@@ -401,8 +401,9 @@ func (r *reader) readLogin(o map[string]any, name string, v any) bool {
 	return true
 }
 
-// addOAuth adds the OAuth settings read by [reader.readOAuth] to the server. It adds nothing if a
-// header already authenticates the client, because a server has only one form of authorization.
+// addOAuth adds the OAuth settings read by [reader.readOAuth] to the server. If a header already
+// authenticates the client, it adds nothing, because a server can use only one form of
+// authorization.
 func (r *reader) addOAuth(server *splice.Object) {
 	if o, is := r.oauth.(splice.Object); len(r.scopes) > 0 && (is || r.oauth == nil) && !slices.ContainsFunc(o, func(m splice.Member) bool { return m.Key == "scopes" }) {
 		r.oauth = append(slices.Clone(o), splice.Member{Key: "scopes", Value: r.scopes})

@@ -25,7 +25,7 @@ type Block struct {
 	Kind string // info string of the fence, or "indented" for a block without a fence
 	Text string // content without the block's indentation
 
-	RunIn, SeenIn, NotRun string // values from the comment above the block; may be empty
+	RunIn, SeenIn, NotRun string // value in the comment above the block, such as FOLDER; may be empty
 }
 
 // marker matches a comment that tells tests how to treat the block below it. It is read-only.

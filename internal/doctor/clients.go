@@ -49,8 +49,8 @@ func (d *Doctor) checkClient(c takeover.Inspection) []Finding {
 	return list.Map(own, func(e takeover.Entry) Finding { return d.checkEntry(c, e, running) })
 }
 
-// withReconnect returns the finding with a fix added: running petrigate connect for the client once
-// more. It adds no fix if the configuration cannot be loaded, or if the client is running and would
+// withReconnect returns the finding with a safe fix: to run petrigate connect for the client again.
+// It adds no fix if the configuration cannot be loaded, or if the client is running and would
 // overwrite its file.
 func (d *Doctor) withReconnect(c takeover.Inspection, f Finding) Finding {
 	if d.loaded == nil || d.Connected.Launch.Command == "" || c.Client.Overwrites && c.Running != nil && *c.Running {
@@ -63,9 +63,9 @@ func (d *Doctor) withReconnect(c takeover.Inspection, f Finding) Finding {
 	})
 }
 
-// checkEntry checks a client's configuration entry for petrigate. The string running is added to
-// messages about the client. It is ", and is running" if the client is running, and empty
-// otherwise.
+// checkEntry checks a client's configuration entry for petrigate. The parameter running is ", and
+// is running" if the client is running, and empty otherwise. Messages about a connected client
+// include this text.
 func (d *Doctor) checkEntry(c takeover.Inspection, e takeover.Entry, running string) Finding {
 	fix := "petrigate connect " + c.Name
 	if e.URL != "" {

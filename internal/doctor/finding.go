@@ -25,7 +25,7 @@ const (
 
 // A mend is a safe fix for a problem, for use by petrigate doctor --fix.
 type mend struct {
-	shows string // text to show before asking the user; empty if the apply function shows the fix and asks
+	shows string // text to show before asking the user; empty if the apply function itself shows the fix and asks the user
 	apply func(context.Context) error
 }
 

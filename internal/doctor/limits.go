@@ -44,7 +44,7 @@ func (d *Doctor) exceeded(l clientcfg.Limits, title string) (all []Finding) {
 	return all
 }
 
-// people checks that someone can be asked wherever the policy requires a person's approval.
+// people checks that a person can be asked for every approval that the policy requires.
 func (d *Doctor) people(context.Context) []Finding {
 	if d.result == nil {
 		return nil

@@ -50,8 +50,8 @@ func (d *Doctor) commands(context.Context) []Finding {
 	return all
 }
 
-// command checks whether desktop programs, too, can find an upstream's command. The caller has
-// checked that the current shell can find it.
+// command checks whether desktop programs can find an upstream's command. The caller has checked
+// that the current shell can find it.
 func (d *Doctor) command(s config.Server) Finding {
 	dirs := d.Short
 	if own, set := s.Env["PATH"]; set {

@@ -17,8 +17,8 @@ import (
 	"github.com/petrigate/petrigate/internal/text"
 )
 
-// unansweredHooks returns a finding if the hooks that petrigate connect has installed for an agent
-// reach no proxy.
+// unansweredHooks returns a finding if petrigate connect has installed hooks for an agent but no
+// proxy answers them.
 func (d *Doctor) unansweredHooks(ctx context.Context, h takeover.HookInspection) []Finding {
 	if !h.Kept {
 		return nil

@@ -12,8 +12,8 @@ import (
 	"github.com/petrigate/petrigate/internal/text"
 )
 
-// maxShown is the maximum length in bytes of a value or path in a message. A longer one is
-// truncated, and its length is appended.
+// maxShown is the maximum length in bytes of a value or path in a message. Longer ones are
+// truncated, and their length is appended.
 const maxShown = 200
 
 // A Change is a difference at one path.

@@ -87,9 +87,9 @@ func (t *Texts) All() []string {
 	}
 }
 
-// Exceeds reports whether the result of [Texts.All] would exceed a limit: the given number of
-// strings, which must be at least 2, or the given number of bytes. It reads no more of the values
-// than necessary. If t is not weak, Exceeds returns false.
+// Exceeds reports whether the result of [Texts.All] would have more than the given number of
+// strings or more than the given number of bytes. The number of strings must be at least 2. Exceeds
+// stops reading as soon as it knows the answer. If t is not weak, Exceeds returns false.
 func (t *Texts) Exceeds(texts, bytes int) bool {
 	n, size := 0, 0
 	t.leaves(func(leaf string) bool {

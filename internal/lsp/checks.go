@@ -211,7 +211,7 @@ func (c *checker) publish(path string, found []diagnostic, open map[string]*docu
 	_ = c.conn.Notify(context.Background(), "textDocument/publishDiagnostics", p)
 }
 
-// askInterval is the minimum time between two requests that ask a running proxy for its tools.
+// askInterval is the minimum time between two requests to a running proxy for its tools.
 const askInterval = 10 * time.Second
 
 // refreshTools gets the tools from the proxy that runs the policy, unless it has done so recently.

@@ -94,7 +94,7 @@ func (o *offer) keyword(word string) {
 }
 
 // formTemplate returns the label and the snippet of a completion for a kind of statement. Both omit
-// optional parts. In place of a choice, they contain only the first word of its first alternative.
+// optional parts, and both replace a choice with the first word of its first alternative.
 func formTemplate(parts []part) (label, snippet string) {
 	stop := 0
 	var labels, snippets []string

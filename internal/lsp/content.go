@@ -72,9 +72,9 @@ func (t *content) line(n int) string {
 	return strings.TrimRight(t.src[t.lines[n]:end], "\r\n")
 }
 
-// offset returns the byte offset of a position. A position past the end of its line stands for the
-// end of the line. A position past the end of the text stands for the end of the text, and a
-// position within a character for the start of the character.
+// offset returns the byte offset of a position. For a position past the end of its line, it returns
+// the end of the line. For a position past the end of the text, it returns the end of the text. For
+// a position within a character, it returns the start of the character.
 func (t *content) offset(p Position) int {
 	switch {
 	case p.Line < 0:

@@ -16,7 +16,8 @@ const (
 
 // forms returns the syntax to show for a keyword, as Markdown. If the keyword introduces a clause,
 // this is the syntax and the explanation of the clause. Otherwise, it is the syntax of the
-// statements that contain the keyword, limited to those that match the line if possible.
+// statements that contain the keyword. If some of these statements match the line, forms leaves out
+// the others.
 func (s *server) forms(keyword string, m *match) string {
 	var lines []string
 	for _, among := range [][]*compiledForm{{m.form}, m.starts, s.grammar.forms} {

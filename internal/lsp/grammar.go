@@ -126,7 +126,7 @@ func (m *match) matchParts(parts []part, start int, then func(start int) bool) b
 	return m.operand(p, start, rest)
 }
 
-// oneOf does the same as matchParts for a choice between alternatives. If the choice is a clause, a
+// oneOf is like matchParts, but matches a choice between alternatives. If the choice is a clause, a
 // match also records the clause's name and operand in m.
 func (m *match) oneOf(p part, start int, rest func(int) bool) bool {
 	for _, parts := range p.choice {
@@ -175,7 +175,7 @@ func (m *match) textOf(start, end int) string {
 	return b.String()
 }
 
-// operand does the same as matchParts for a single operand.
+// operand is like matchParts, but matches a single operand.
 func (m *match) operand(p part, start int, rest func(int) bool) bool {
 	w := m.words[start]
 	if w.kind == bare && slices.Contains(reservedNames, w.text) {
@@ -240,7 +240,7 @@ var lists = map[class]listSyntax{
 	key:       {separators: []string{",", "as"}, offered: "as"},
 }
 
-// list does the same as matchParts for an operand that consists of words and separators.
+// list is like matchParts, but matches an operand that consists of words and separators.
 func (m *match) list(p part, l listSyntax, start int, rest func(int) bool) bool {
 	for end := start; ; end += 2 {
 		switch last := end+1 == len(m.words); {

@@ -12,7 +12,7 @@ import (
 
 // A project is the policy that a document belongs to.
 type project struct {
-	main     string // path of the configuration or, without one, of the only document
+	main     string // path of the configuration; if no configuration lists the document, path of the document
 	source   policy.Source
 	problems diag.List // problems found while loading the files, before the policy is built
 	broken   bool      // whether errors in the files prevent the policy from being built

@@ -26,8 +26,9 @@ type Options struct {
 	// Lint returns additional problems in a configuration. It may be nil.
 	Lint func(*config.Config) diag.List
 
-	// Base returns a cached base policy by its URL, without fetching it. A base policy that is not
-	// cached is omitted with a warning. If Base is nil, no base policy is cached.
+	// Base returns the cached copy of the base policy with the given URL. It does not fetch
+	// anything. A base policy that is not cached is omitted with a warning. If Base is nil, all
+	// base policies are treated as not cached.
 	Base config.Fetch
 
 	// Trusts reports whether the user trusts a configuration. An untrusted configuration is only

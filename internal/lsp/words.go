@@ -110,8 +110,8 @@ func stringEnd(line string, at int) int {
 	return 0
 }
 
-// regexEnd returns the end of the regular expression at the given offset, or 0 if there is only a
-// word that begins with a slash, such as /etc in "/etc as a/b".
+// regexEnd returns the end of the regular expression at the given offset. It returns 0 if the slash
+// only begins an ordinary word, such as /etc in "/etc as a/b".
 func regexEnd(line string, at int) int {
 	wordEnd := bareEnd(line, at)
 	rest, _, _ := strings.Cut(line[wordEnd:], "#")

@@ -19,7 +19,7 @@ type Grant struct {
 	Session bool `json:",omitempty"` // whether the grant lasts until the session ends, but at most a day; if set, For is ignored
 }
 
-// Span describes how long the grant is valid, as a phrase to be used after the word "for".
+// Span describes how long the grant is valid, as a phrase to follow the word "for".
 func (g Grant) Span() string {
 	if g.Session {
 		return "the session, a day at most"

@@ -17,8 +17,8 @@ type SessionInfo struct {
 	Calls     []CallInfo `json:"calls"`   // calls that are in flight or have an unknown outcome
 	Waiting   int        `json:"waiting"` // number of calls waiting for approval
 
-	// The following fields are set for a session of another process. Used is also set for a session
-	// of this process by [Proxy.ListSessions] and, if session states are in a database, by
+	// The following fields are set for a session of another process. For a session of this process,
+	// only Used is set, by [Proxy.ListSessions] and, if session states are in a database, by
 	// [Proxy.AllSessions].
 	Used    time.Time `json:"used,omitzero"`     // when the session was last changed or used
 	Process string    `json:"process,omitempty"` // another process that is using the session; empty if this process is using it
@@ -49,7 +49,7 @@ type CallInfo struct {
 	Outcome string `json:"outcome,omitempty"` // outcome that is known but has not been stored yet
 }
 
-// A PolicyNet describes a net in the policy in force.
+// A PolicyNet describes a net in the current policy.
 type PolicyNet struct {
 	Name   string `json:"name"`
 	Rule   string `json:"rule,omitempty"`

@@ -47,7 +47,7 @@ type UpstreamStatus struct {
 	Sessions int       `json:"sessions,omitempty"` // number of sessions that have their own connection to the upstream
 }
 
-// A BaseInfo describes a base policy that the policy in force uses.
+// A BaseInfo describes a base policy of the current policy.
 type BaseInfo struct {
 	Name    string `json:"name"`
 	Version int    `json:"version"`

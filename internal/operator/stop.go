@@ -8,7 +8,7 @@ type StopInfo struct {
 	Actor   string    `json:"actor"`
 	Reason  string    `json:"reason,omitempty"`
 	Since   time.Time `json:"since"`
-	Alone   bool      `json:"alone,omitempty"` // whether the stop applies only to this process, because it is not in the database; false if no database is used
+	Alone   bool      `json:"alone,omitempty"` // whether the stop is not in the database and thus applies only to this process; always false without a database
 }
 
 // A Stopping is the result of [Proxy.Stop] or [Proxy.StartAgain].

@@ -88,8 +88,8 @@ func unfired(fired []bool) []int {
 	return list.Indexes(fired, func(ok bool) bool { return !ok })
 }
 
-// live returns Yes if the given list of transitions that are not live is empty. Otherwise, it
-// returns No and the list.
+// live returns Yes if the given list of non-live transitions is empty. Otherwise, it returns No and
+// the list.
 func live(lost []int) (Answer, []int) {
 	if len(lost) > 0 {
 		return No, lost

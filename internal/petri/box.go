@@ -86,8 +86,8 @@ func (b box) size() (n int, ok bool) {
 	return n, true
 }
 
-// subtract splits the values of b that are not in o into disjoint boxes, and appends these boxes to
-// out. It returns the extended slice.
+// subtract computes the values of b that are not in o. It splits them into disjoint boxes, appends
+// these boxes to out, and returns the extended slice.
 func (b box) subtract(o box, out []box) []box {
 	if b.intersect(o).empty() {
 		return append(out, b)

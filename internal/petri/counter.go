@@ -51,8 +51,8 @@ type control struct {
 	boxes    []box  // all reachable counter values, as disjoint boxes
 }
 
-// move is an edge from one control state to another. It requires that the counter values are in
-// guard.
+// move is an edge from one control state to another. It can be followed only if the counter values
+// are in guard.
 type move struct {
 	transition int
 	to         int
@@ -191,7 +191,7 @@ func (c *counterSearch) guard(t int, m Marking) (box, step) {
 func (r *mirror) total(m Marking) int {
 	left := r.invariant.Constant
 	for _, w := range r.invariant.Weights {
-		left -= w.Weight * m[w.Place] // subtracts only tokens in small places, because m is 0 for the mirror and its counter
+		left -= w.Weight * m[w.Place] // this subtracts only the tokens in small places, because m is 0 for the mirror and its counter
 	}
 	return left / r.weight
 }
@@ -303,8 +303,8 @@ func (f *loopFinder) follow(u int, so move, path []int) {
 	}
 }
 
-// exploreCounters explores the net by its counters. It reports whether it succeeded; if so, the
-// analysis is complete.
+// exploreCounters tries to explore the net with a counterSearch. It reports whether it succeeded;
+// if so, the analysis is complete.
 func (a *Analysis) exploreCounters(n *Net, initial Marking, bounds []int, o *Options) bool {
 	c := newCounterSearch(n, initial, bounds, a.Invariants, cmp.Or(o.counter, largeCount))
 	if c == nil || !c.run(o) || !a.countStates(c, o) {
@@ -324,8 +324,8 @@ func (a *Analysis) exploreCounters(n *Net, initial Marking, bounds []int, o *Opt
 	return true
 }
 
-// countStates counts states, edges and deadlocks. It reports whether all counters are bounded and
-// the numbers are small enough to be exact. If not, it sets the numbers to 0.
+// countStates counts states, edges and deadlocks. It returns true if all counters are bounded and
+// the numbers are small enough to be exact. Otherwise, it sets the numbers to 0 and returns false.
 func (a *Analysis) countStates(c *counterSearch, o *Options) bool {
 	exact := true
 	add := func(to *int, b box) {
@@ -357,8 +357,8 @@ func (a *Analysis) countStates(c *counterSearch, o *Options) bool {
 	return exact
 }
 
-// terminal returns the counter values, as boxes, where at least one of the given places is marked
-// in control state u.
+// terminal returns boxes of counter values. In control state u, these values mark at least one of
+// the given places.
 func (c *counterSearch) terminal(u *control, places []int) []box {
 	var marked []box
 	for _, p := range places {

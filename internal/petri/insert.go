@@ -78,8 +78,8 @@ func (s *search) probe() {
 	}
 }
 
-// probeKeys does the work of probe for keys longer than one word. It also reads the stored keys
-// that will probably be compared with the new ones, so that they are in the cache.
+// probeKeys is like probe, but for keys longer than one word. It also reads the stored keys that
+// will probably be compared with the new ones, so that they are in the cache.
 func (s *search) probeKeys() {
 	words := s.layout.words
 	for i := range s.lookups {
@@ -99,9 +99,10 @@ func (s *search) probeKeys() {
 	}
 }
 
-// initSets stores, for each new successor of a state, the transitions that need no lookup when the
-// successor is expanded; see [knownSuccessors]. If transition u leads to the successor, these are
-// the transitions that are enabled together with u and lead to states found before the successor.
+// initSets stores a set of transitions for each new successor of a state. When the successor is
+// expanded, these transitions need no lookup; see [knownSuccessors]. If transition u leads to the
+// successor, the set contains the transitions that are enabled together with u and lead to states
+// found before the successor.
 func (s *search) initSets(state int) {
 	k := s.known
 	first := s.states.len() - len(k.fresh)

@@ -103,7 +103,7 @@ type part struct {
 	in, out uint64
 }
 
-// packTransition converts t for packed markings. The weights of its arcs must fit in the lanes.
+// packTransition converts t to a packedTransition. The weights of its arcs must fit in the lanes.
 func (l *layout) packTransition(t *Transition) packedTransition {
 	in, out := l.packArcs(t.In), l.packArcs(t.Out)
 	f := packedTransition{idle: slices.Equal(in, out)}

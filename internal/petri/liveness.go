@@ -112,7 +112,7 @@ func (c *components) step() {
 }
 
 // finishState removes a state from the path. If the state is the root of its component, finishState
-// completes the component, too.
+// also completes the component.
 func (c *components) finishState(v visit) {
 	c.path = c.path[:len(c.path)-1]
 	first := c.low[v.state] == c.number[v.state]

@@ -103,8 +103,8 @@ func (t *Transition) ConflictsWith(u *Transition, m Marking) bool {
 	})
 }
 
-// NeverGrows reports whether every transition preserves or reduces the total number of tokens. If
-// so, the net is bounded, and no exploration is needed to prove it.
+// NeverGrows reports whether no transition increases the total number of tokens. If so, the net is
+// bounded, and no exploration is needed to prove it.
 func (n *Net) NeverGrows() bool {
 	ones := slices.Repeat([]int{1}, n.Places)
 	return !slices.ContainsFunc(n.Transitions, func(t Transition) bool { return weigh(t.Out, ones) > weigh(t.In, ones) })

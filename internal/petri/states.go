@@ -39,8 +39,8 @@ type stateSet struct {
 // chunkWords is the approximate number of words in a chunk of keys.
 const chunkWords = 1 << 15
 
-// newStateSet returns an empty set of keys. words is the number of words in each key. If it is 0,
-// the set can contain only a single key. If it is 1, each key must have at least one 0 bit.
+// newStateSet returns an empty set of keys that consist of the given number of words. With 0 words,
+// the set can contain only a single key. With 1 word, each key must have at least one 0 bit.
 func newStateSet(words int) *stateSet {
 	s := &stateSet{words: words, shift: uint(bits.Len(uint(chunkWords / max(words, 1)))), size: firstSlots, hashShift: 64 - firstBits}
 	if words == 1 {
@@ -66,7 +66,7 @@ func (s *stateSet) add(key []uint64) bool { return s.insert(key, s.slot(key)) }
 // find returns the index of key in insertion order. ok is false if key is not in the set.
 func (s *stateSet) find(key []uint64) (index int, ok bool) {
 	if s.table == nil {
-		s.bytes += 4 * int64(s.size) // exceeds the memory limit if necessary, so that a search that has reached the limit can report its path
+		s.bytes += 4 * int64(s.size) // this may exceed the memory limit, so that a search that has reached the limit can still report its path
 		s.buildNumbers()
 	}
 	entry := s.table[s.slot(key)]
@@ -98,8 +98,7 @@ func (s *stateSet) slot(key []uint64) int {
 	return s.keySlot(key, hashKey(key))
 }
 
-// keySlot returns the slot that contains key, or the free slot where it belongs, for keys that are
-// not one word long.
+// keySlot is like slot, but only for keys that are not one word long.
 func (s *stateSet) keySlot(key []uint64, hash uint64) int {
 	tag := tagOf(hash)
 	for slot := s.firstSlot(hash); ; slot = (slot + 1) & (s.size - 1) {

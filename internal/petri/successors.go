@@ -3,9 +3,9 @@ package petri
 import "math/bits"
 
 // successors computes the successors of the state with the given key. It appends the transitions to
-// fire to firable. It appends the successors that must be looked up in the state set to next, and
-// the transitions that lead to them to lookups. It returns false if a token count does not fit in
-// its lane (see [layout]); the caller must then widen the layout.
+// fire to firable. If a successor must be looked up in the state set, it appends the successor to
+// next and the transition to lookups. If a token count does not fit in its lane (see [layout]), it
+// returns false, and the caller must widen the layout.
 func (s *search) successors(key []uint64) bool {
 	if s.stubborn != nil && s.stubborn.worthwhile() {
 		return s.fireEnabled(s.stubborn.choose(s.layout, key), key)
@@ -27,7 +27,7 @@ func (s *search) successors(key []uint64) bool {
 	return ok
 }
 
-// successorsOfWord does the same as successors for a one-word key.
+// successorsOfWord is like successors, but for a one-word key.
 func (s *search) successorsOfWord(key uint64) bool {
 	guard, skips := s.layout.guard[0], uint64(0)
 	if len(s.knownHere) > 0 {

@@ -26,8 +26,8 @@ const (
 	saltBytes = 16
 	minLength = 6 // minimum number of characters in a PIN
 
-	maxWrong = 5                // number of wrong PINs that makes Check reject all PINs
-	pause    = 10 * time.Minute // period for counting wrong PINs, and also how long all PINs are rejected after maxWrong wrong ones
+	maxWrong = 5                // after this number of wrong PINs, Check rejects all PINs for a while
+	pause    = 10 * time.Minute // how long Check counts wrong PINs, and how long it rejects all PINs after too many
 )
 
 // Errors returned by [PIN.Check].

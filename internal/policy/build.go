@@ -99,8 +99,8 @@ func (b *builder) deny() bool {
 	return false
 }
 
-// policy builds the gate policy from the nets. It does so even after other errors, so that the
-// gate's errors are reported together with them.
+// policy builds the gate policy from the nets. It does so even after other errors, so that all
+// errors, including the gate's, are reported together.
 func (b *builder) policy(nets []gate.Net, o gate.PolicyOptions) {
 	p, err := gate.NewPolicy(nets, o)
 	var errs gate.ErrorList

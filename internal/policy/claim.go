@@ -72,8 +72,8 @@ func claimOf(p *rules.Prove) Claim {
 	return c
 }
 
-// lacks reports whether the net might be missing because of an error in its rule. Such an error has
-// already been reported.
+// lacks reports whether the net might be missing because a rule contains an error. Such an error
+// has already been reported.
 func (b *builder) lacks(net string) bool {
 	return b.invalid && slices.ContainsFunc([]string{"require-", "approve-", "block-", "limit-", "allow-"}, func(prefix string) bool {
 		return strings.HasPrefix(net, prefix)

@@ -11,9 +11,9 @@ import (
 	"github.com/petrigate/petrigate/rules"
 )
 
-// checkEvidence warns about rules that require a successful call if the success does not count, for
-// example because the call is a dry run or the end of the script is never reported. It also warns
-// if a script that fails might count as successful.
+// checkEvidence warns about rules that require a successful call if the success of the call does
+// not count. Examples are a dry run, and a script whose end is never reported. checkEvidence also
+// warns if a failing script might count as successful.
 func (b *builder) checkEvidence() {
 	scripts := successChecker{b, make(map[string]bool)}
 	for s := range b.statements {
@@ -71,8 +71,7 @@ func idleOption(m *gate.Map) string {
 	return ""
 }
 
-// checkDefault warns if a rule makes the default decision ineffective, or if the default decision
-// makes a rule ineffective.
+// checkDefault warns if a rule makes the default decision ineffective, or vice versa.
 func (b *builder) checkDefault() {
 	deny := b.source.Default == "deny"
 	if !deny && b.source.Default == "" && b.source.Config == nil {

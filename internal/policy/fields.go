@@ -54,7 +54,7 @@ func (b *builder) fieldLacking(matches func(tool string) bool, way []string) (ke
 	return key, known
 }
 
-// wayOf returns the object keys that lead to an argument. The field is either a path such as
+// wayOf returns the object keys on the path to an argument. The field is either a path such as
 // $.user.id, or a single key.
 func wayOf(field string) []string {
 	if !strings.HasPrefix(field, "$.") && !strings.HasPrefix(field, "$[") {
@@ -83,8 +83,8 @@ func mentioned(reader any, number int) [][]string {
 }
 
 // checkMaps warns about map statements in rules that name an unknown tool or read an argument that
-// the tool does not have. It returns the names assigned by those map statements that can apply to
-// some call.
+// the tool does not have. It returns the names assigned by the map statements that can apply to a
+// call.
 func (b *builder) checkMaps() (given []string) {
 	byPlace := b.labelsByPlace()
 	for s := range b.statements {
@@ -118,8 +118,8 @@ func (b *builder) mapApplies(m *rules.Map, of gate.Map) (applies bool) {
 }
 
 // mapApplies reports whether the map statement can apply to calls to the given tool. If not, it
-// warns about the unknown tool or argument. The warning ends with consequence, such as "so this map
-// never applies".
+// warns about the unknown tool or argument. The warning ends with the given consequence, such as
+// "so this map never applies".
 func (b fieldChecker) mapApplies(tool rules.Name, of gate.Map, consequence string) bool {
 	if !isKnown(tool, b.source.Tools) {
 		msg, hint := fmt.Sprintf("unknown tool %q", tool.Text), b.nearestTool(tool.Text, b.source.Tools)
@@ -157,7 +157,8 @@ func (b *builder) checkNetField(n *config.Net, m config.Map) {
 }
 
 // mapReads returns the phrase at the end of a warning about an unknown argument. If the map's
-// expression reads the argument, the phrase mentions the expression. Otherwise, it is consequence.
+// expression reads the argument, the phrase mentions the expression. Otherwise, the phrase is the
+// given consequence.
 func mapReads(m gate.Map, consequence string) string {
 	if m.Field == "" {
 		return "which this map's expression reads"

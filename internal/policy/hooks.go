@@ -35,8 +35,8 @@ type memory struct {
 	to         *cel.Value
 }
 
-// forgotten is a reserved key among the values that a net remembers. It is set when the net could
-// not remember a value. Validators that use remembered values then refuse every call.
+// forgotten is a reserved key among the values that a net remembers. It is set if the net failed to
+// remember a value. Once it is set, validators that use remembered values refuse every call.
 const forgotten = config.Reserved + "forgotten"
 
 // hooks compiles the net's validators and memories.

@@ -13,8 +13,8 @@ import (
 	"github.com/petrigate/petrigate/rules"
 )
 
-// check warns if a rule's key or sum reads an argument that one of the rule's tools does not
-// accept. Such a rule may refuse every call to the tool.
+// check warns if a rule's key or sum reads an argument that some tool of the rule does not accept.
+// The rule may then refuse every call to this tool.
 func (b fieldChecker) check(s rules.Statement) {
 	switch s := s.(type) {
 	case *rules.Require:

@@ -25,10 +25,10 @@ const (
 	shortEnding = 4
 )
 
-// likenessOf returns how similar two names are, each split into words. If they differ in a single
-// word that may be a misspelling, it also returns this word of the first name. Different words are
-// never similar if their first letters differ ("lock" and "unlock") or if one of them contains a
-// digit.
+// likenessOf compares two names, each split into words, and returns how similar they are. If they
+// differ in a single word that may be a misspelling, it also returns the first name's version of
+// the word. Two words are never similar if their first letters differ ("lock" and "unlock") or if
+// one of them contains a digit.
 func likenessOf(a, b []string) (l likeness, word string) {
 	if len(a) != len(b) || len(a) == 0 {
 		return unlike, ""

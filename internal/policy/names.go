@@ -65,8 +65,8 @@ func mentions(s rules.Statement) (all []mention) {
 	return all
 }
 
-// withoutSuccess returns a phrase that describes the consequence for the rule if a required call
-// never succeeds.
+// withoutSuccess returns a phrase that describes the effect of the rule if a required call never
+// succeeds.
 func withoutSuccess(s *rules.Require) string {
 	before := listed(s.Before)
 	switch {
@@ -86,9 +86,9 @@ func listed(names []rules.Name) string { return text.And(list.Map(names, rules.N
 
 func textOf(n rules.Name) string { return n.Text }
 
-// A use describes how a policy uses a name. Some uses require a name that identifies the server or
-// agent of its tool. The value then completes the error message for a name that does not. For other
-// uses, the value is empty.
+// A use describes how a policy uses a name. In some uses, the name must identify the server or
+// agent of its tool. For such a use, the value is the last part of the error message that is
+// reported if the name does not identify it. For other uses, the value is empty.
 type use string
 
 const (
@@ -116,8 +116,8 @@ func isKnown(n rules.Name, known []string) bool {
 	return !n.Quoted && slices.ContainsFunc(known, func(tool string) bool { return strings.HasPrefix(n.Text, tool+".") })
 }
 
-// nearestTool returns a hint that suggests a known tool. If the name has another separator where
-// the name of a tool has a dot, such as a colon, nearestTool suggests this tool.
+// nearestTool returns a hint that suggests a known tool. If replacing a separator such as a colon
+// with a dot turns the name into the name of a tool, nearestTool suggests this tool.
 func (b *builder) nearestTool(name string, known []string) string {
 	for _, sign := range []string{":", "/", "__"} {
 		if dotted := strings.Replace(name, sign, ".", 1); dotted != name && slices.Contains(known, dotted) {

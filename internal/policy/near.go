@@ -13,7 +13,7 @@ import (
 )
 
 // checkNear warns about names that resemble other names in the policy, and about patterns that
-// almost match a name. It does nothing if the tools are known, because unknown names are then
+// almost match a name. If the tools are known, checkNear does nothing, because unknown names are
 // reported instead.
 func (b *builder) checkNear() {
 	if b.source.Tools != nil || b.invalid {

@@ -168,9 +168,9 @@ func (r *netReader) warnPlaces(n *config.Net) {
 	}
 }
 
-// checkUnless reports exemptions that never apply. An exemption applies only to calls that
-// certainly have its name. If map entries assign the name, this is certain only if one of them
-// contains "runs" or "when".
+// checkUnless reports exemptions that never apply. An exemption applies only to a call that
+// certainly has the exempted name. If map entries assign the name, at least one of them must
+// contain "runs" or "when". Otherwise, no call certainly has the name.
 func (r *netReader) checkUnless(n *config.Net, t config.Transition) {
 	check := func(key, name string) {
 		gives := func(certain bool) bool {

@@ -11,8 +11,8 @@ import (
 	"github.com/petrigate/petrigate/internal/text"
 )
 
-// named returns the object to write to a file for an entry. If the entry is an element of a list,
-// named adds the name of the entry as a member.
+// named returns the object that represents an entry in a file. If the entry is an element of a
+// list, the object also contains the entry's name.
 func (o Object) named(at Place, name string) Object {
 	if at.Named == "" {
 		return o
@@ -20,11 +20,11 @@ func (o Object) named(at Place, name string) Object {
 	return append(Object{{at.Named, name}}, o...)
 }
 
-// YAML encodes the object in the block style of YAML, where each member occupies one or more lines.
+// YAML encodes the object in YAML's block style. Each member starts on a new line.
 func (o Object) YAML(newline string) string { return o.asYAML(newline, "") }
 
 // Plain converts an [Object], or a value in an Object, to the types that the decoder of a file
-// uses.
+// returns.
 func Plain(v any) any {
 	switch v := v.(type) {
 	case Object:

@@ -23,8 +23,8 @@ type jsonBody struct {
 	root *hujson.Value
 }
 
-// errorPosition matches an error message of the hujson library. Its groups are the line, the column
-// and the rest of the message.
+// errorPosition extracts the line, the column and the rest of the message from an error of the
+// hujson library.
 var errorPosition = regexp.MustCompile(`^hujson: line (\d+), column (\d+): (.*)$`)
 
 func parseJSON(name string, text []byte) (body, any, error) {
@@ -217,10 +217,10 @@ func segments(object *hujson.Object) (head hujson.Extra, all []jsonSegment) {
 	return head, all
 }
 
-// tail splits the white space and the comments after a value, a comma or an opening brace. The
-// first result is the part before the first line break, which contains the comments at the end of
-// the line. The first result is nil if there are no such comments, if the last of them continues on
-// the next line, or if no line break follows.
+// tail splits the white space and comments after a value, a comma or an opening brace at the first
+// line break. The first result contains the comments on the same line. It is nil if that line
+// contains no comments, if the last comment continues on the next line, or if no line break
+// follows.
 func tail(extra hujson.Extra) (comment, rest hujson.Extra) {
 	end := bytes.IndexByte(extra, '\n')
 	if end < 0 {
@@ -279,7 +279,7 @@ func (b *jsonBody) drop(object *hujson.Object, name string) {
 	b.change(object, func(all []jsonSegment) []jsonSegment { return replaced(all, []string{name}, nil, 0) })
 }
 
-// clone returns a copy of the syntax tree that can be modified.
+// clone returns a deep copy of the syntax tree.
 func (b *jsonBody) clone() hujson.Value {
 	root, err := hujson.Parse(bytes.Clone(b.text))
 	if err != nil {
@@ -319,8 +319,8 @@ func (b *jsonBody) replaceMembers(path, remove []string, add Object) ([]byte, er
 	return root.Pack(), nil
 }
 
-// nested wraps members in one object for each key of the path, so that the result contains them at
-// that path.
+// nested returns an object that contains the members at the given path. It creates one object for
+// each key of the path.
 func nested(path []string, members Object) Object {
 	for _, key := range slices.Backward(path) {
 		members = Object{{key, members}}
@@ -416,8 +416,9 @@ func (b *jsonBody) restore(at Place, old body, names []string, ours string) ([]b
 	return root.Pack(), nil
 }
 
-// restorePlace restores the mapping at the given place after it has been removed from the file. It
-// copies the named entries from the old file, together with everything that encloses them there.
+// restorePlace restores a mapping that has been removed from the file. It copies the outermost
+// missing object on the path from the old file. Of the entries of the mapping, it copies only those
+// with the given names.
 func (b *jsonBody) restorePlace(root *hujson.Value, was *jsonBody, at Place, missing, names []string) ([]byte, error) {
 	if len(names) == 0 {
 		return root.Pack(), nil

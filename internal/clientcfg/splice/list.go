@@ -45,12 +45,12 @@ func (d *Document) Append(path []string, items []Item) ([]byte, error) {
 }
 
 // Drop removes petrigate's items from all lists in the mapping at the given path, and returns the
-// resulting text of the file. The callback reports whether an item is petrigate's. If an item is a
-// group, that is, contains a list under the key inner, Drop removes only petrigate's elements of
-// that list.
+// resulting text of the file. The callback reports whether an item is petrigate's. An item that
+// contains a list under the key inner is a group. From a group, Drop removes only petrigate's
+// elements of that list.
 //
-// Groups, lists and mappings that become empty are removed. Lists and mappings remain if old, an
-// earlier version of the file, contains them; old may be nil. Drop changes only JSON files.
+// Drop also removes groups, lists and mappings that become empty. It keeps a list or mapping that
+// exists in old, an earlier version of the file, which may be nil. Drop changes only JSON files.
 func (d *Document) Drop(path []string, inner string, old *Document, ours func(any) bool) ([]byte, error) {
 	b, ok := d.body.(*jsonBody)
 	if !ok || b.root == nil {
@@ -101,8 +101,8 @@ func withoutOurs(list []any, inner string, ours func(any) bool) []any {
 	return left
 }
 
-// edited parses the text of the file after an edit of lists in the mapping at the given path. It
-// returns an error unless each edited list has the wanted elements and everything else is
+// edited parses the text of a file after lists in the mapping at the given path have been edited. It
+// returns an error unless each edited list has the wanted elements and the rest of the file is
 // unchanged.
 func (d *Document) edited(text []byte, path []string, want map[string][]any) (*Document, error) {
 	touched := slices.Collect(maps.Keys(want))

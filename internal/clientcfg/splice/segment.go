@@ -58,8 +58,8 @@ func restored[T any](all, old []segment[T], names []string, ours string, fits fu
 	return all
 }
 
-// indexAfter finds the last of the earlier segments that is still among the current ones, and
-// returns the index after it. It returns -1 if no earlier segment is left.
+// indexAfter returns the index after the last of the earlier segments that still exists, or -1 if
+// none of them exists.
 func indexAfter[T any](all, earlier []segment[T]) int {
 	for i := len(earlier) - 1; i >= 0; i-- {
 		if at := last(all, earlier[i]); at >= 0 {
@@ -69,9 +69,8 @@ func indexAfter[T any](all, earlier []segment[T]) int {
 	return -1
 }
 
-// indexBefore finds the first of the later segments that is still among the current ones, and
-// returns its index. If no later segment is left, indexBefore returns the number of current
-// segments.
+// indexBefore returns the index of the first of the later segments that still exists, or the number
+// of segments if none of them exists.
 func indexBefore[T any](all, later []segment[T]) int {
 	for _, s := range later {
 		if at := slices.IndexFunc(all, func(o segment[T]) bool { return same(o, s) }); at >= 0 {

@@ -205,8 +205,8 @@ func (b *tomlBody) replace(at Place, remove []string, add []New) ([]byte, error)
 	return join(next, b.text), nil
 }
 
-// captures reports whether the new segments are followed by keys that belong to another table. Such
-// keys would become part of the last new table.
+// captures reports whether keys of another table follow the new segments. A TOML parser would
+// assign these keys to the last new table.
 func (b *tomlBody) captures(all, more []lineSegment) bool {
 	if len(more) == 0 {
 		return false

@@ -34,7 +34,7 @@ func parseYAML(name string, text []byte) (b body, tree any, err error) {
 	if firstCharacter(text) == 0 {
 		return y, nil, nil
 	}
-	// ReadDocument enforces limits that the YAML library does not enforce.
+	// check the limits that the YAML library does not enforce
 	if err := config.ReadDocument(name, text, "the file").Err(); err != nil {
 		return nil, nil, err
 	}
@@ -231,9 +231,9 @@ func emptyValue(at Place) string {
 	return "{}"
 }
 
-// withNewKey returns the text of the file after writing the top-level key with the new entries
-// below it. It replaces the key if the file contains it with an empty value. Otherwise, it adds the
-// key at the end.
+// withNewKey adds the top-level key, with the new entries below it, at the end of the file, and
+// returns the resulting text. If the file already contains the key with an empty value, withNewKey
+// replaces it instead.
 func (b *yamlBody) withNewKey(at Place, add []New, all []lineSegment, key int, newline string) []byte {
 	if len(add) == 0 {
 		return b.text

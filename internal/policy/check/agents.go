@@ -78,9 +78,9 @@ func agentTool(agent, tool string) verify.Tool {
 	return verify.Tool{Name: tool, Also: NamesByHook(agent, tool, true)}
 }
 
-// NamesByHook returns the other names that an agent's hook gives to calls to the agent's tool. It
-// assumes that no server has a tool with any of these names. The parameter command tells whether
-// the calls have a field named "command".
+// NamesByHook returns additional names for a call to an agent's tool. The agent's hook gives these
+// names to the call. NamesByHook assumes that no server has a tool with any of these names. The
+// parameter command tells whether the call has a field named "command".
 func NamesByHook(agent, tool string, command bool) []gate.Name {
 	return list.Map(agenttool.Further(agent, tool, agenttool.Members(agent, tool), command), func(n agenttool.Name) gate.Name {
 		return gate.Name{Text: n.Text, Certain: n.Sure, Weak: !n.Sure}

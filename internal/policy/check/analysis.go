@@ -64,7 +64,7 @@ func Clock(now func() time.Time) (spent func() time.Duration) {
 }
 
 // WorkClock returns a function that returns the processor time spent since WorkClock was called.
-// The caller must stay on its operating system thread.
+// The calling goroutine must be locked to its operating system thread.
 func WorkClock() (spent func() time.Duration) {
 	began := workTime()
 	return func() time.Duration { return workTime() - began }

@@ -68,7 +68,7 @@ func names(c *config.Config, agent string) bool {
 	return slices.ContainsFunc(c.Rules, func(r config.RuleText) bool { return strings.Contains(r.Text, agent+".") })
 }
 
-// refusedByDefault returns the tools of the agent that the policy's default refuses.
+// refusedByDefault returns the agent's tools that are refused by the policy's default.
 func refusedByDefault(p *gate.Policy, state *gate.State, agent string) []string {
 	return slices.DeleteFunc(agenttool.Of(agent), func(tool string) bool {
 		d, _ := p.Decide(state, gate.Call{Tool: tool, Also: NamesByHook(agent, tool, true), Args: json.RawMessage("{}")}, nil)

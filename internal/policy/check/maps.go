@@ -87,9 +87,9 @@ func (ns netInfos) lists(nets []verify.Net, name string) bool {
 	return slices.ContainsFunc(nets, func(n verify.Net) bool { return slices.Contains(listed(ns[n.Name]), name) })
 }
 
-// within reports whether the first map statement is probably narrower than the second: it matches
-// only strings that the second one matches, and not all of them. within tries only the substrings
-// of text, a string that both statements should match.
+// within reports whether the first map statement is probably narrower than the second. A narrower
+// statement matches only strings that the wider one matches, but not all of them. within tries only
+// the substrings of text, a string that both statements should match.
 func within(narrow, wide gate.Map, text string) bool {
 	if narrow.Match == nil || wide.Match == nil {
 		return false

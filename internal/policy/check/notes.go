@@ -48,7 +48,7 @@ func (r Report) Notes() (notes []string) {
 	return slices.Concat(notes, scriptNotes(v.shell), v.unsure())
 }
 
-// scriptNotes describes the settings that change how scripts are read.
+// scriptNotes describes the settings that affect how scripts are checked or run.
 func scriptNotes(s config.Shell) (notes []string) {
 	if s.Strict {
 		notes = append(notes, "shell.strict: a script that cannot be fully parsed may run any command")

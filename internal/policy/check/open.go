@@ -62,8 +62,8 @@ func (v *Analysis) open() []openQuestion {
 	return append(out, v.unexplored()...)
 }
 
-// openText describes an open question in a sentence. For a question about deadlocks, it instead
-// returns a phrase that names the group of nets, because one sentence can report many such groups.
+// openText describes an open question in a sentence. For a question about deadlocks, it returns
+// only a phrase that names the nets, because one sentence can report many such questions.
 func openText(q verify.Question) (said, group string) {
 	nets, tools := many(list.Map(q.Nets, citedNet)), many(list.Map(q.Tools, toolText))
 	switch {

@@ -267,8 +267,8 @@ func (r Report) cut() bool {
 		slices.ContainsFunc(r.Proofs, func(p reportedProof) bool { return p.Hint != "" })
 }
 
-// openNotes describes the questions that the verification could not answer. Unless verbose is true,
-// it omits most questions that raising a limit would not answer.
+// openNotes describes the questions that the verification could not answer. If verbose is false, it
+// omits most of the questions that would remain open even with a higher limit.
 func (r Report) openNotes(verbose bool) (notes []string) {
 	said := slices.ContainsFunc(r.Tools, func(t reportedTool) bool { return t.Why != "" }) || len(r.Proofs) > 0
 	told := list.Filter(r.Open, func(q openQuestion) bool { return q.Hint != "" || verbose || q.Question == "calls" && !said })

@@ -87,8 +87,9 @@ func succeeds(t verify.Trace) bool {
 	return slices.ContainsFunc(t, func(s verify.Step) bool { return s.Ends && s.Call == t[0].Call && s.Outcome == gate.Success })
 }
 
-// uncallable reports names that can never be called. It omits names that only block rules forbid,
-// and known tools that are refused only because calls are denied by default and no net lists them.
+// uncallable reports names that can never be called. It omits names that only block rules forbid.
+// It also omits known tools that no net lists and that are refused only because calls are denied by
+// default.
 func (v *Analysis) uncallable() diag.List {
 	var ps diag.List
 	for cause, names := range v.grouped(v.uncallableUnexpectedly, func(n verify.Name) string { return citedAll(n.Because) }) {

@@ -83,8 +83,8 @@ func LikelyTools(cfg *config.Config, result *policy.Result) ToolSet {
 	return likely(list, named, owners)
 }
 
-// likely converts a list of tools that might not exist to a [ToolSet]. The list begins with the
-// tools that rules suggest; their number is the second argument. All later tools are marked as
+// likely converts a list of tools that might not exist to a [ToolSet]. The rules suggest the tools
+// at the start of the list, and named is the number of these tools. All other tools are marked as
 // supposed, because no claim may depend on their existence.
 func likely(list []ListedTool, named int, owners toolname.Owners) ToolSet {
 	var set ToolSet

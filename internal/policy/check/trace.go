@@ -99,8 +99,8 @@ func TraceLines(t verify.Trace) []string {
 	return lines
 }
 
-// outcomeOf returns the outcome of the first call in t in words, and the number of steps that the
-// call takes.
+// outcomeOf describes the outcome of the first call in t. It also returns the number of steps that
+// this call takes.
 func outcomeOf(t verify.Trace) (what string, steps int) {
 	switch {
 	case t[0].Times == 1:
@@ -138,8 +138,8 @@ func countRepeats(t verify.Trace) int {
 // line.
 const minPairs = 3
 
-// pairs checks whether t begins with the same two calls, with the same outcomes, several times in a
-// row. It returns how often the pair occurs, and the number of steps of one pair.
+// pairs checks whether t begins with a pair of calls that occurs several times in a row, with the
+// same outcomes. It returns how many times the pair occurs, and the number of steps of one pair.
 func pairs(t verify.Trace) (n, steps int) {
 	whole := func(t verify.Trace) (said string, steps int) {
 		if len(t) == 0 || t[0].Ends || t[0].Wait > 0 || t[0].Times > 0 {

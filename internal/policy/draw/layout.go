@@ -36,7 +36,7 @@ type edge struct {
 	link       link
 	from, to   int
 	path       []int // indexes of the start node, the bends and the end node
-	head, tail bool  // whether the edge has an arrowhead at its end and at its start
+	head, tail bool  // whether the edge has an arrowhead at its end (head) and at its start (tail)
 }
 
 // Sizes in pixels.

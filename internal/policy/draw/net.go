@@ -58,7 +58,7 @@ type Transition struct {
 	Never    bool          // whether the transition is known never to fire
 	Every    time.Duration // interval between firings of a timed transition; 0 if the transition is not timed
 	Key      []string      // fields of the key; the transition fires separately for each value of the key
-	Unless   []string      // names that exempt a call: it does not fire the transition
+	Unless   []string      // names that exempt a call from the transition, so that the call does not fire it
 	Listed   bool          // whether the box shows an allowlist instead of a transition
 
 	Lacks []Lack // missing tokens, set by Net.Live; empty if the transition is enabled
@@ -67,8 +67,8 @@ type Transition struct {
 // maxTools is the maximum number of tools listed in a box.
 const maxTools = 3
 
-// title returns the text in large print in a box. This is the name of the transition. If the
-// transition has a single tool and is named after it, this is the name of the tool.
+// title returns the text in large print in a box. If the transition has only one tool and is named
+// after it, the text is the name of the tool. Otherwise, it is the name of the transition.
 func (t *Transition) title() string {
 	if t.namesTool() {
 		return t.Tools[0]

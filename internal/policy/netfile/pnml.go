@@ -223,8 +223,9 @@ func (r *pnmlReader) arcs() {
 	}
 }
 
-// node returns the node with the given ID, or the node that a reference with this ID leads to. It
-// follows at most as many references as exist, so that it terminates even if they form a cycle.
+// node returns the node with the given ID. If the ID belongs to a reference, node returns the node
+// that the reference leads to. It follows at most as many references as exist, so that it
+// terminates even if they form a cycle.
 func (r *pnmlReader) node(id string) string {
 	for range len(r.refs) {
 		to, ok := r.refs[id]

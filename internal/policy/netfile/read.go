@@ -8,9 +8,9 @@ import (
 	"github.com/petrigate/petrigate/internal/list"
 )
 
-// Read reads the nets in a file, whose format it detects from the text. The name of the file is
-// used for error messages. Read returns at least one net, or an error: a [diag.List] for nets of a
-// configuration, and a [diag.Problem] for other nets.
+// Read reads the nets in a file. It detects the format from the text, and uses the name of the file
+// only in error messages. Read returns at least one net or an error. The error is a [diag.List] for
+// nets of a configuration, and a [diag.Problem] for other nets.
 func Read(name string, src []byte) ([]*Net, error) {
 	src = bytes.TrimPrefix(src, []byte("\ufeff"))
 	switch trimmed := bytes.TrimSpace(src); {

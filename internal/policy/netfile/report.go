@@ -25,7 +25,7 @@ type Report struct {
 	Incomplete      bool                `json:"incomplete,omitempty"`
 
 	NotLive []string      `json:"notLive,omitempty"` // transitions that are not live
-	Trap    []string      `json:"trap,omitempty"`    // shortest path to a deadlock with no terminal place marked
+	Trap    []string      `json:"trap,omitempty"`    // shortest path to a deadlock without a token in a terminal place
 	Trapped *int          `json:"trapped,omitempty"` // number of deadlocks without a token in a terminal place, if the net has terminal places
 	Pump    *reportedPump `json:"pump,omitempty"`
 

@@ -47,8 +47,8 @@ type visibility struct {
 	command presence
 }
 
-// add adds a tool to the alphabet. It omits a tool whose names the policies do not mention, and a
-// tool that they cannot distinguish from an earlier tool or from a call with a single name. If the
+// add adds a tool to the alphabet. It omits a tool if the policies mention none of its names, or if
+// they cannot distinguish it from an earlier tool or from a call with a single name. If the
 // comparison must stop, add marks the alphabet as incomplete and adds nothing.
 func (a *alphabet) add(t namedTool) {
 	if a.stop() {

@@ -45,9 +45,9 @@ func (d *Comparison) rechanneled(n gate.NetInfo) bool {
 	return anyChannel(n) != "" && slices.ContainsFunc(d.sides[0].nets, same) && slices.ContainsFunc(d.sides[1].nets, same)
 }
 
-// crossSessionNet returns the reason why it is not sufficient to explore a single session, or "" if
-// it finds no reason. The reason is a net of both policies that counts across sessions and affected
-// the comparison.
+// crossSessionNet returns the reason why exploring a single session is not sufficient, or "" if it
+// finds no reason. The reason is a net in both policies that counts across sessions and has
+// affected the comparison.
 func (d *Comparison) crossSessionNet() string {
 	for i, t := range d.pairs {
 		if d.shared != nil && !d.kept[i] {

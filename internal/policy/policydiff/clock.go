@@ -77,8 +77,8 @@ func waits(policies [2]*gate.Policy) []time.Duration {
 	return list.Sorted(out)
 }
 
-// A tick identifies a timed transition by the name of the call that fires it in each policy; see
-// [clockless]. The name is empty if the policy does not have the transition.
+// A tick identifies a timed transition; see [clockless]. For each policy, it contains the name of
+// the call that fires the transition, or "" if the policy does not have the transition.
 type tick [2]string
 
 // ticks returns the timed transitions of the two policies.

@@ -32,8 +32,8 @@ type Comparison struct {
 	why              string // if Complete is false, why the comparison is incomplete
 }
 
-// A Witness is a sequence of calls that shows a difference: the policies decide differently on its
-// last call.
+// A Witness is a sequence of calls that proves a difference: the two policies decide differently on
+// its last call.
 type Witness struct {
 	trace    verify.Trace
 	verdicts [2]permission // decisions of the old and the new policy on the last call

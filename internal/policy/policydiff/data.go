@@ -46,10 +46,9 @@ func hasKey(n gate.Net) bool {
 	return len(n.Key) > 0 || slices.ContainsFunc(n.Transitions, func(t gate.Transition) bool { return len(t.Key) > 0 })
 }
 
-// bounded reports whether n belongs to a pair of nets that limit the same sum to different numbers.
-// Each policy has one net of the pair. The lower limit must be in the same policy as that of the
-// first pair, because [Comparison.explore] looks only at the first pair to decide whether a witness
-// is missing.
+// bounded reports whether n belongs to a pair of nets, one in each policy, that limit the same sum
+// to different numbers. The policy with the lower limit must be the same as in the first pair,
+// because [Comparison.explore] uses only the first pair to decide whether a witness is missing.
 func (d *Comparison) bounded(n gate.NetInfo) bool {
 	for _, pair := range d.sums {
 		if pair[0].Name == n.Name || pair[1].Name == n.Name {
@@ -90,8 +89,8 @@ func unlimited(n gate.NetInfo) string {
 	return cmp.Or(fingerprint(one), n.Fingerprint)
 }
 
-// withAmounts adds copies of the calls with other amounts: the limit of a sum, and the limit plus
-// one. It considers only the sums of nets that a single policy has.
+// withAmounts adds copies of the calls with different amounts. If a net of only one policy limits a
+// sum, the amounts are the limit and the limit plus one.
 func (d *Comparison) withAmounts(calls []representative) []representative {
 	all := calls
 	for _, n := range d.unsharedNets() {

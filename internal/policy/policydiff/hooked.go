@@ -90,8 +90,8 @@ func capital(name string) string {
 	return strings.ToUpper(name[:1]) + name[1:]
 }
 
-// spelled returns names matching the patterns that contain capital letters. It creates them by
-// capitalizing letters of the names that the policies mention, and of generated names.
+// spelled returns names that match the patterns with capital letters. It creates these names by
+// capitalizing letters of generated names and of names that the policies mention.
 func (a *alphabet) spelled() (all []string) {
 	var capitals []string
 	small := slices.Clone(a.patterns)

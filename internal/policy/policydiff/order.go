@@ -118,8 +118,8 @@ func withNumbers(n, other gate.Net) gate.Net {
 	return n
 }
 
-// slower reports whether sum a has at most the limit of sum b and is refilled at most as fast.
-// After the same calls, a then never has more left than b.
+// slower reports whether the limit of sum a is at most that of sum b, and whether a is refilled at
+// most as fast as b. If so, a never has more left than b after the same calls.
 func slower(a, b gate.Sum) bool {
 	product := func(most int, every time.Duration) *big.Int {
 		return new(big.Int).Mul(big.NewInt(int64(most)), big.NewInt(int64(every)))
@@ -158,8 +158,8 @@ func fingerprint(n gate.Net) string {
 }
 
 // doubted returns the reason why the comparison is incomplete, or "" if it finds no reason. If the
-// policies read several fields of a call as scripts, it is not certain which map statements match,
-// so the call is not compared. The comparison is incomplete if only one policy reads one of these
+// policies read several fields of a call as scripts, it is uncertain which map statements match.
+// Such a call is not compared. The comparison is incomplete if only one policy reads one of these
 // fields as a script.
 func doubted(from, to *Side, alone []gate.Map) string {
 	reads := func(maps []gate.Map, wanted func(gate.Map) bool) bool {

@@ -14,9 +14,9 @@ import (
 // A product explores the same calls under two policies. In each step, a call begins, an earlier
 // call ends with success, failure or an unknown outcome, or time passes.
 //
-// If many identical calls without tokens are in flight, the product keeps only a limited number of
-// them to represent any number. It may therefore find differences that do not exist, so each
-// difference is confirmed with concrete calls.
+// If there are many identical calls in flight that hold no tokens, the product keeps only a few.
+// These stand for any larger number of calls. The product may therefore find differences that do
+// not exist, so each difference is confirmed with concrete calls.
 type product struct {
 	*Comparison
 	calls    []possibleCall // calls of the comparison that the policies of this product distinguish
@@ -53,9 +53,9 @@ type openCall struct {
 	numbers [2]uint64
 }
 
-// The search keeps at most manyAlike identical calls that hold no tokens; they represent any larger
-// number. If this leads to a difference that no concrete calls show, the search is repeated with a
-// larger number, up to mostAlike.
+// The search keeps at most manyAlike identical calls that hold no tokens. They represent any larger
+// number of such calls. If this leads to a difference that no concrete calls show, the search is
+// repeated with a larger limit, up to mostAlike.
 const (
 	manyAlike = 3
 	mostAlike = 24

@@ -14,10 +14,9 @@ import (
 // maxRepeated is the maximum number of times that a call is repeated.
 const maxRepeated = 10_000
 
-// compareRepeated repeats each call that is counted by a net of only one policy. It does this
-// twice: first with all calls in flight at the same time, and then with each call succeeding before
-// the next one. When both policies refuse the call, compareRepeated lets time pass once and
-// continues.
+// compareRepeated repeats each call that is counted by a net of only one policy. The first time,
+// all calls are in flight together. The second time, each call succeeds before the next one is
+// made. When both policies refuse the call, compareRepeated lets time pass once and continues.
 func (d *Comparison) compareRepeated() {
 	apart := d.unsharedNets()
 	most, wait := 0, time.Duration(0)
@@ -42,7 +41,7 @@ func (d *Comparison) compareRepeated() {
 	var found []*Witness
 	for _, c := range d.calls {
 		for _, together := range []bool{true, false} {
-			times := 1 // enough if no net of only one policy counts the call, because only the default decisions can then differ
+			times := 1 // one call is enough if no net of only one policy counts it, because only the default decisions can then differ
 			if concerned(c) {
 				times += min(most, maxRepeated)
 			}

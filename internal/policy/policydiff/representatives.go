@@ -80,8 +80,9 @@ func (d *Comparison) alphabet() *alphabet {
 	return a
 }
 
-// certainty returns a net that makes the enumeration distinguish calls that certainly have a name
-// from calls that only might have it. The net lists only names that map statements assign.
+// certainty returns a net for use in the enumeration. It makes the enumeration distinguish a call
+// that certainly has a name from a call that only might have it. The net lists only names that map
+// statements assign.
 func (d *Comparison) certainty(labels *gate.Labels) gate.Net {
 	t := gate.Transition{Name: otherTool, Inputs: []string{"p"}, Outputs: []string{"p"}, Tools: []gate.Tool{{Name: otherTool, Kind: gate.Literal}}}
 	for _, m := range labels.Maps {
@@ -148,9 +149,9 @@ func (d *Comparison) doubt(c representative, single []gate.Map) {
 	}
 }
 
-// sees reports whether, in the policy, the call certainly has its own names and the given names
-// from map statements, and no others. If this is doubtful, for example because a net computes names
-// with a Go function, sees returns false.
+// sees reports whether the policy certainly gives the call the given names from map statements, in
+// addition to the call's own names, and no others. In case of doubt, for example because a net
+// computes names with a Go function, sees returns false.
 func (s *Side) sees(call gate.Call, mapped []gate.Name) bool {
 	known := func(text string) bool {
 		is := func(n gate.Name) bool { return n.Text == text }

@@ -73,8 +73,8 @@ func (p *product) begin(k int, c possibleCall) (missing []int) {
 	return nil
 }
 
-// endAll ends each open call of node k with each outcome. It ends only one of several identical
-// calls. If these stand for any larger number of calls, endAll also ends one of them with success
+// endAll ends each open call of node k with each outcome. If several calls are identical, it ends
+// only one of them. If they stand for any larger number of calls, endAll also lets one call succeed
 // without reducing their number.
 func (p *product) endAll(k int) {
 	alike := make(map[string]int)
@@ -152,9 +152,9 @@ func (p *product) expandLoose(k int) (missing []int) {
 	return nil
 }
 
-// confirm replays the steps t under the complete policies. If the last call shows the same kind of
-// difference, confirm returns a witness. If it does not because omitted shared nets refuse a call
-// or require approval, confirm returns the indexes of these nets. Otherwise, both results are nil.
+// confirm replays the steps t under the complete policies. If omitted shared nets refuse a call or
+// require approval, confirm stops and returns the indexes of these nets. If the last call shows the
+// same kind of difference, confirm returns a witness. Otherwise, both results are nil.
 func (p *product) confirm(t verify.Trace, found [2]permission) (w *Witness, missing []int) {
 	whole := [2]*gate.Policy{p.sides[0].whole, p.sides[1].whole}
 	if p.loose {

@@ -56,7 +56,7 @@ func (a *alphabet) bares(o toolname.Owner) []string {
 }
 
 // synthesize returns unused names, one for each combination of patterns that can match the same
-// name. It tries each name after each of the prefixes. The empty prefix must be among them.
+// name. It tries each name with each of the prefixes, which must include the empty prefix.
 func (a *alphabet) synthesize(prefixes ...string) []string {
 	if len(a.patterns) == 0 {
 		return nil
@@ -79,7 +79,7 @@ func (a *alphabet) tool(owners toolname.Owners, o toolname.Owner, bare string) {
 	names := toolname.Names{Upstream: o.Upstream, Bare: bare, Exposed: toolname.Exposed(o.Prefix, bare), Canonical: o.Upstream + "." + bare}
 	t := namedTool{name: names.Exposed, foreign: owners.Foreign(names), also: toolname.AdditionalNames([]toolname.Names{names}, owners)[0]}
 	a.add(t)
-	if len(owners) == 1 { // add a variant of the tool whose bare name only restricts calls, because another tool of the server may have this name, too
+	if len(owners) == 1 { // add a variant of the tool whose bare name only restricts calls, because another tool of the server may have the same name
 		t.also = slices.Clone(t.also)
 		for i := range t.also {
 			if t.also[i].Text == bare && bare != names.Exposed {

@@ -27,7 +27,7 @@ type Side struct {
 	whole *gate.Policy  // the policy built from nets
 }
 
-// NewSide returns the side for the policy r, which was built from s.
+// NewSide returns one side of a comparison: the policy r, which was built from s.
 func NewSide(r *policy.Result, s policy.Source) (*Side, error) {
 	o := r.Policy.Options()
 	out := &Side{

@@ -65,9 +65,10 @@ func widened(c *config.Config, b config.Base, result *policy.Result, stop func()
 	return &p
 }
 
-// mapOver returns the position for an error about the comparison. If exactly one map statement
-// exists in only one of the policies and assigns a name that the base's nets use, the position is
-// that of the statement. Otherwise, it is the given position.
+// mapOver returns the position for an error about the comparison. It looks for map statements that
+// only one of the policies has and that assign a name used by the base's nets. If there is exactly
+// one, and its position is known, mapOver returns this position. Otherwise, it returns the given
+// position.
 func (d *Comparison) mapOver(at config.Position) config.Position {
 	over := list.Filter(unsharedMaps(d.sides[0], d.sides[1]), func(m gate.Map) bool {
 		return slices.ContainsFunc(d.sides[0].nets, func(n gate.NetInfo) bool { return reads(n, []gate.Map{m}) })

@@ -66,7 +66,8 @@ func readEvent(src []byte) (*sandbox.Event, error) {
 	return e, checkEvent(e)
 }
 
-// split splits a line of the form {"case": ..., "expect": ...}. Any other line is itself the case.
+// split splits a line of the form {"case": ..., "expect": ...}. A line of any other form is a case
+// without an expectation.
 func split(line []byte) (inner, expect json.RawMessage, err error) {
 	if !bytes.Contains(line, []byte(`"case"`)) {
 		return line, nil, nil // avoid decoding the line twice
