@@ -63,8 +63,8 @@ func ServeFeatures(t *testing.T, name, uri string) proxy.Upstream {
 	}})
 }
 
-// ChildUpstream returns an upstream that runs as a child process over stdio, and a function that
-// returns what the upstream has recorded so far.
+// ChildUpstream returns an upstream that runs as a child process and communicates over stdio. It
+// also returns a function that returns the records of the upstream so far.
 func ChildUpstream(t *testing.T, flags string) (proxy.Upstream, func() []testserver.Record) {
 	t.Helper()
 	self, err := os.Executable()

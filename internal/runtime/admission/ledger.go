@@ -28,7 +28,7 @@ type Ledger interface {
 	// not exist, the error is [ErrNoSession].
 	Find(ctx context.Context, session string) (SessionInfo, error)
 
-	// Touch sets [SessionInfo.Used] to now if the session outlives this process.
+	// Touch sets [SessionInfo.Used] to the current time if the session can outlive this process.
 	Touch(ctx context.Context, k Key, now time.Time) error
 
 	// End ends a session. The ledger forgets the session once none of its calls is open or waiting

@@ -238,8 +238,8 @@ func withoutCode(sentence string, d gate.Doubt) string {
 	return sentence
 }
 
-// withoutValue replaces each occurrence of value in the sentence with substitute, unless it is part
-// of a longer word.
+// withoutValue replaces a value in a sentence wherever it occurs as a whole word. The argument
+// substitute is the replacement.
 func withoutValue(sentence, value, substitute string) string {
 	if value == "" {
 		return sentence

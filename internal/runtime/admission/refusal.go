@@ -27,8 +27,8 @@ type Facts struct {
 	Approval string  `json:"approval,omitempty"`
 	Nets     []Block `json:"nets,omitempty"`
 
-	// Retry is the number of seconds after which the call can be admitted even if no other call is
-	// made. It is absent if waiting does not help.
+	// Retry is the time in seconds until the call can be admitted even if no other call is made. It
+	// is absent if waiting does not help.
 	Retry int64 `json:"retryAfterSeconds,omitempty"`
 
 	// Remedy is the list of the calls that must succeed before this call is allowed. It is null if

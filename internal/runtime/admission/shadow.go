@@ -99,8 +99,8 @@ func (t *Tally) Add(w Would) {
 	*known = w
 }
 
-// Counts returns the session's counts, or the counts for all sessions since the start if session is
-// empty.
+// Counts returns the counts of a session. If session is empty, it returns the counts for all
+// sessions since the process started.
 func (a *Admission) Counts(session string) Counts {
 	c := &a.counts
 	c.mu.Lock()

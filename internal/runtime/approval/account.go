@@ -11,7 +11,7 @@ import (
 // are low, so that a single caller cannot exhaust the limit that applies to all callers.
 type limit struct {
 	waiting int // maximum number of requests that are pending, or that are approved but not used yet
-	recent  int // maximum number of requests opened within a minute, except approved ones and those withdrawn before anyone was asked
+	recent  int // maximum number of requests opened within a minute; approved requests do not count, nor do requests withdrawn before anyone was asked
 	bytes   int // maximum memory in bytes for the pending and approved requests; see Request.weight
 	denied  int // maximum number of denials in force; see Options.Cooldown
 }

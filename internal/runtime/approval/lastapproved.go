@@ -36,7 +36,7 @@ func (l *lastApproved) add(q *Request) {
 	l.calls = append(l.calls, &approvedCall{of: of, id: q.ID, definition: q.Key.Definition, sha256: q.question.Call.SHA256, at: q.progress.Answer.At, arguments: bytes.Clone(q.question.Call.exact)})
 }
 
-// comparison compares call with the last approved call of the same principal to the same tool. It
+// comparison compares a call with the last approved call of the same principal to the same tool. It
 // returns nil if no such call is known.
 func (l *lastApproved) comparison(key Key, call Call, mask Mask) *Comparison {
 	of := principalTool{call.Principal, key.Tool}

@@ -49,9 +49,9 @@ type calls struct {
 // unique is true and there is already a call with the same key, add returns that call instead, and
 // reports whether its outcome has been recorded as unknown.
 //
-// add also returns admitted calls whose outcome the caller must now record as unknown. These are
-// the calls that might belong to another turn than the new call and, if too many calls are open,
-// the oldest call.
+// add also returns the admitted calls whose outcome the caller must now record as unknown. An
+// admitted call is returned if it might belong to a different turn than the new call. If too many
+// calls are open, the oldest call is returned too.
 func (s *calls) add(c *call, unique bool) (known *call, over bool, late []*call) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
