@@ -256,8 +256,8 @@ func (s *survey) fillEvent(e *audit.Removed) bool {
 }
 
 // keepRemovals finds the chain's first removal event that may explain why a record is missing, and
-// keeps this event and all records after it. A removal event may do so if it is newer than the
-// oldest kept start record, or older by at most [startSlack].
+// keeps this event and all records after it. A removal event may explain this if it is newer than
+// the oldest kept start record, or older by at most [startSlack].
 func (s *survey) keepRemovals(c *oldChain) {
 	for i, p := range c.removed {
 		if !s.oldestStart.IsZero() && !p.at.Add(startSlack).Before(s.oldestStart) {

@@ -17,7 +17,7 @@ import (
 // Options configures a [Console]. Proxy is required.
 type Options struct {
 	Proxy  operator.Proxy
-	Hosts  []string         // host names that browsers may use to reach the console, as host:port, or as host if any port is allowed
+	Hosts  []string         // hosts that browsers may use to reach the console; each has the form host:port, or host if any port is allowed
 	Grants bool             // whether a person who approves a call can also approve similar calls in advance
 	Pins   operator.Pins    // accepted tool definitions; nil if tool definitions are not pinned
 	Drafts *draft.Evaluator // evaluates policy drafts; if nil, the policy page is not available

@@ -6,9 +6,9 @@ import (
 	"github.com/petrigate/petrigate/internal/runtime/store/sqlite"
 )
 
-// foldLoop folds the log one second after the first step since the last fold, or earlier if there
-// are many steps. Folding brings the checkpoint up to date. foldLoop returns when the backend is
-// closed.
+// foldLoop folds the log, which brings the checkpoint up to date. It does so one second after the
+// first step since the last fold, or earlier if there are many steps. foldLoop returns when the
+// backend is closed.
 func (b *Backend) foldLoop() {
 	defer close(b.ended)
 	var due <-chan time.Time
@@ -126,8 +126,8 @@ func (b *Backend) rotateIfFull() {
 	}
 }
 
-// ensureFlushed waits until the step is on disk, flushing the log if necessary. After an error, a
-// power loss may undo the step and the later steps of its segment.
+// ensureFlushed waits until the step is on disk, flushing the log if necessary. If it returns an
+// error, a power loss may undo the step and the later steps of its segment.
 func (b *Backend) ensureFlushed(d *flusher, step uint64) error {
 	err := d.flushTo(step, func() uint64 {
 		b.lockImage()

@@ -21,7 +21,7 @@ type image struct {
 	parts    map[backend.PartID]*part
 	versions map[backend.PartID]int64 // cached versions of parts of the state that have not changed since the checkpoint
 	stops    map[string]backend.Stop  // all stops in force
-	switched map[string]uint64        // for each session, the number of the last step since the checkpoint that used the kill switch; the empty key stands for all sessions
+	switched map[string]uint64        // number of the last step that used the kill switch since the checkpoint, keyed by session; the empty key stands for all sessions
 	used     map[string]use           // approvals used by steps since the checkpoint
 	heads    map[string]head          // last record of each chain that has grown since the checkpoint, keyed by writer
 	clock    sqlite.Clock

@@ -161,9 +161,9 @@ func (l *log) hasName() (bool, error) {
 }
 
 // readFrom reads lines, starting at the given offset and ending before the padding. It reads at
-// most the given number of bytes, into buf if that is large enough, and reports whether more lines
-// follow. If all is true, it also reads beyond padding, because a power loss may have left data
-// there.
+// most the given number of bytes, and reports whether more lines follow. It uses buf if buf is
+// large enough. If all is true, it also reads past the padding, because a power loss may have left
+// data there.
 func (l *log) readFrom(buf []byte, offset int64, most int, all bool) (data []byte, more bool, err error) {
 	size, _, err := l.file.state()
 	switch {
@@ -290,8 +290,8 @@ func (l *log) cut() error {
 	return err
 }
 
-// cutPadding removes the padding after a segment's last step. It ignores errors, because a log is
-// valid with padding.
+// cutPadding removes the padding after a segment's last step. It ignores errors, because padding
+// does not make a log invalid.
 func (l *log) cutPadding(end int64) {
 	if l.end = end; l.size > end {
 		_ = l.cut()
@@ -346,9 +346,10 @@ func (l *directory) remedy() string {
 	return fmt.Sprintf("restore the newer copy or, to continue from the checkpoint, stop all petrigate processes that use it and remove %q and %q", l.name(), l.path+endSuffix)
 }
 
-// finishRotation completes a rotation that was interrupted because a process was killed: it makes
-// the next segment the current one. It does so only if this process has read the log up to the
-// beginning of the next segment. The argument is the position after the last step that was read.
+// finishRotation completes a rotation if a process was killed during it: finishRotation makes the
+// next segment the current one. If this process has not read the log up to the beginning of the
+// next segment, finishRotation does nothing. The argument is the position after the last step that
+// was read.
 func (l *directory) finishRotation(at *position) error {
 	f, header, err := l.openSegment(l.path+nextSuffix, os.O_RDONLY)
 	if err != nil {

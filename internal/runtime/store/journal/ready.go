@@ -55,8 +55,8 @@ func (b *Backend) tryCommit(ctx context.Context, lacking int) error {
 	return err
 }
 
-// trySpace checks that n bytes can be written after the last step. It ignores write errors other
-// than a full disk. The caller must hold the process lock and mu.
+// trySpace checks whether the disk has room for n bytes after the last step. It ignores all write
+// errors that have another cause. The caller must hold the process lock and mu.
 func (b *Backend) trySpace(n int) error {
 	b.log.end = b.image.at.offset
 	_, err := b.log.file.WriteAt(bytes.Repeat([]byte{' '}, n), b.log.end)

@@ -9,7 +9,7 @@ import (
 )
 
 // SetStop implements [backend.Backend]. It appends the stop as a separate step, after the steps of
-// all calls admitted before.
+// all calls that were admitted earlier.
 func (b *Backend) SetStop(ctx context.Context, stop backend.Stop, on bool, events ...backend.Event) error {
 	b.lockAppend()
 	defer b.unlockAppend()

@@ -51,7 +51,7 @@ func (d *DB) read(ctx context.Context, doing string, f func(context.Context) err
 	for n := 1; ; n++ {
 		var err error
 		if d.writer.mustResume.Load() {
-			err = d.writer.probe(within) // first find out whether the last commit took effect, because its outcome is unknown
+			err = d.writer.probe(within) // the outcome of the last commit is unknown, so first find out whether it took effect
 		}
 		if err == nil {
 			err = f(within)

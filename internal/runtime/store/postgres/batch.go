@@ -207,9 +207,10 @@ type answer struct {
 	newest *time.Time // time of the newest record; set only if an op has an earlier time
 }
 
-// applyAnswer sets the field Err of each op that was sent. It also marks the parts that committed
-// ops have read or written as fresh; see [freshParts]. mark is the database's mark at the time of
-// the answer. It changes when the server recovers from a crash.
+// applyAnswer sets the field Err of each op that was sent. If an op was committed, applyAnswer also
+// marks the parts that the op has read or written: they are now fresh; see [freshParts]. The
+// argument mark is the database's mark at the time of the answer. This mark changes when the server
+// recovers from a crash.
 func (b *batch) applyAnswer(a answer, mark string, f *freshParts) error {
 	if len(a.codes) != len(b.ops) {
 		return fmt.Errorf("petrigate_commit answered for %d of %d ops", len(a.codes), len(b.ops))

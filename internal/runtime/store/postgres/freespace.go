@@ -23,7 +23,8 @@ func diskFull(err error) bool {
 	return isDefinite(err) && sqlState(err) == "53100"
 }
 
-// noteFull records that n bytes did not fit on the disk, so that check tests for that much space.
+// noteFull records that n bytes did not fit on the disk. The method check then tests whether the
+// disk has space for at least n bytes.
 func (r *freeSpace) noteFull(n int) {
 	for {
 		most := r.needed.Load()

@@ -23,8 +23,8 @@ type loadCall struct {
 	ended chan struct{} // closed when parts or err is set
 }
 
-// maxBatchedParts bounds the number of parts of the state that are loaded per round trip, unless a
-// single call needs more.
+// maxBatchedParts is the maximum number of parts of the state that are loaded per round trip. If a
+// single call needs more parts, the round trip loads all of them.
 const maxBatchedParts = 64
 
 // add queues a call. It reports whether the caller must start a goroutine that answers the queued

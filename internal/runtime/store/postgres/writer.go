@@ -49,7 +49,7 @@ func (w *writer) lock(ctx context.Context) error {
 
 func (w *writer) unlock() { <-w.sem }
 
-// maxAttempts bounds the number of attempts per commit while the database responds.
+// maxAttempts is the maximum number of attempts per commit, as long as the database responds.
 const maxAttempts = 8
 
 // Errors that a single attempt to commit can return.

@@ -6,9 +6,9 @@ import (
 	"github.com/petrigate/petrigate/internal/runtime/store/backend"
 )
 
-// PutApproval writes an approval. It returns [backend.ErrStale] if another process has changed or
-// used the approval, so that the version in the database differs from a.Version. It also returns
-// [backend.ErrStale] if the approval is live and another live approval has the same key.
+// PutApproval writes an approval. If the version in the database differs from a.Version, another
+// process has changed or used the approval, and PutApproval returns [backend.ErrStale]. It also
+// returns [backend.ErrStale] if the approval is live and another live approval has the same key.
 func (c *Checkpoint) PutApproval(a backend.Approval, now time.Time) error {
 	stale := false
 	err := c.write("writing an approval to the state database", func(l *link) (err error) {

@@ -11,9 +11,9 @@ import (
 	"github.com/petrigate/petrigate/internal/rawjson"
 )
 
-// part decodes data, which is one part of a state, and the rows in values. Each row stores a net's
-// state for one value of its key; see [Codec.RowName]. session is true if the part belongs to a
-// session.
+// part decodes one part of a state, which consists of data and the rows in values. Each row stores
+// a net's state for one value of its key; see [Codec.RowName]. The argument session reports whether
+// the part belongs to a session.
 func (d *decoder) part(data []byte, values map[string][]byte, session bool) {
 	if err := rawjson.Check(data, maxDepth); err != nil {
 		d.err = fmt.Errorf("%s: invalid JSON: %w", d.subject, err)

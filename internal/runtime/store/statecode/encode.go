@@ -305,8 +305,8 @@ func (e *encoder) call(o *gate.OpenCall, process string) {
 	e.text("}")
 }
 
-// appendTime appends the seconds since 1970, with nine decimal places unless they are zero. It
-// appends null for the zero time.
+// appendTime appends the seconds since 1970. It adds nine decimal places unless all of them are
+// zero. It appends null for the zero time.
 func appendTime(dst []byte, t time.Time) []byte {
 	if t.IsZero() {
 		return append(dst, "null"...)

@@ -10,8 +10,8 @@ import (
 	"github.com/petrigate/petrigate/internal/rawjson"
 )
 
-// withNumbers returns a copy of the net that contains the given numbers; see [limitNumbers]. It
-// returns false if there are too few or too many numbers.
+// withNumbers returns a copy of the net and replaces the numbers in the copy with the given ones;
+// see [limitNumbers]. It returns false if there are too few or too many numbers.
 func withNumbers(n gate.Net, all []int64) (gate.Net, bool) {
 	if len(all) != len(limitNumbers(&n)) {
 		return n, false
