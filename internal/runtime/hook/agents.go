@@ -126,8 +126,9 @@ func changeClaude(e *Event, args []byte) []byte {
 }
 
 // changeGemini returns the answer that makes Gemini CLI replace the arguments of the call with
-// args, subject to its own permissions. It returns nil unless the working directory starts with a
-// slash, because on Windows Gemini CLI runs scripts with PowerShell instead of bash.
+// args. Gemini CLI still applies its own permissions to the changed call. changeGemini returns nil
+// unless the working directory starts with a slash, because on Windows Gemini CLI runs scripts with
+// PowerShell instead of bash.
 func changeGemini(e *Event, args []byte) []byte {
 	if !strings.HasPrefix(text(e.folders, "cwd"), "/") {
 		return nil

@@ -17,7 +17,7 @@ const maxOpen = 1000
 const (
 	manySessions = 500
 	maxSessions  = 10_000
-	maxOwn       = 1000           // maximum number of sessions per principal, because a principal can make up any number of them
+	maxOwn       = 1000           // maximum number of sessions per principal; without it, a principal could make up any number of sessions
 	idleSession  = 24 * time.Hour // sessions without an event for this long are removed if a session begins when there are manySessions or more
 )
 

@@ -22,7 +22,7 @@ type candidate struct {
 	once, each  chance // once is the chance that, by accident, A or alt succeeded with each value of B. each is the chance that, in this case, one of them succeeded again before each further call to B with the same value.
 	hits, tries int    // statistics for acrossChance: the first value of B in a session is looked up in another session; tries counts these lookups, and hits counts the lookups where A or alt had succeeded with the value in the other session
 
-	drawn, early, altEarly int       // number of distinct values in calls to B, number of those that A had succeeded with, and number of those that alt had succeeded with, each summed over all sessions
+	drawn, early, altEarly int       // number of distinct values in calls to B, and how many of them A and alt, respectively, had succeeded with; summed over all sessions
 	fields                 fieldPair // statistics that show whether a two-field key needs both fields
 }
 

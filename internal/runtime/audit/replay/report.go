@@ -12,7 +12,7 @@ type Report struct {
 	Decisions int      `json:"decisions"` // number of recorded decisions that were made by a policy
 	Agreed    int      `json:"agreed"`    // number of decisions that agree with the record
 	Different int      `json:"different"` // number of decisions that differ from a record made under another policy
-	Wrong     int      `json:"wrong"`     // number of decisions that differ from a record made under the same policy, which shows that the log was changed or is incomplete
+	Wrong     int      `json:"wrong"`     // number of decisions that differ from a record made under the same policy; any such decision shows that the log was changed or is incomplete
 	Unknown   int      `json:"unknown"`   // number of decisions that cannot be repeated
 	Others    int      `json:"others"`    // number of refusals not made by a policy, for example because a server was down or a tool unknown
 
