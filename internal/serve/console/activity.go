@@ -183,7 +183,7 @@ func (c *Console) export(w http.ResponseWriter, r *http.Request) {
 // callBody holds the data for the page about a single call.
 type callBody struct {
 	*row
-	Related []*row                 // rows of an operator's actions on the call, such as setting its outcome; oldest first
+	Related []*row                 // rows about an operator's actions on the call, such as setting its outcome; oldest first
 	Asked   *operator.ApprovalInfo // the call's approval; nil if the call required no approval, or if the proxy no longer has the approval
 }
 

@@ -88,7 +88,8 @@ func (c *Console) start(w http.ResponseWriter, r *http.Request) {
 	http.Redirect(w, r, "/health", http.StatusSeeOther)
 }
 
-// stopNotice returns the note that tells the person whether calls were stopped or allowed again.
+// stopNotice returns the sentence that tells the person the result of stopping calls or of allowing
+// them again.
 func stopNotice(on bool, session string, done operator.Stopping, err error) string {
 	what, where := "All calls", ", until this proxy exits"
 	if session != "" {

@@ -45,7 +45,7 @@ type journal struct {
 	order      []string           // IDs of the added records, oldest first
 	lost       int
 	unreadable int
-	past       error // why stored records are missing; nil if none are missing or none are stored
+	past       error // error that explains why stored records are missing; nil if no records are missing, or if records are not stored
 	reading    bool  // whether stored records are still being read
 	viewedAt   time.Time
 	changed    chan struct{} // closed when the journal changes

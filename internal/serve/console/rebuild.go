@@ -93,10 +93,11 @@ func (h *history) rebuild(ctx context.Context, records []trail.Record, fresh *ga
 	return nil
 }
 
-// rebuildStep replays a stored record. If the record is about the nets of a session, and their
-// state after it is known, rebuildStep adds a step. If remember is true, it then stores the ID of
-// the record, so that the record is skipped if the audit feed delivers it again. If the replay must
-// start over, for example because records are missing, rebuildStep first drops all earlier steps.
+// rebuildStep replays a stored record, and adds a step if the record is about the nets of a
+// session. If the state of these nets after the record is unknown, rebuildStep adds no step. If
+// remember is true, it stores the ID of a record that has become a step, so that the record is
+// skipped if the audit feed delivers it again. If the replay must start over, for example because
+// records are missing, rebuildStep first drops all earlier steps.
 func (h *history) rebuildStep(p *rebuilder, r *trail.Record, remember bool) error {
 	e, err := r.Entry()
 	if err != nil {

@@ -10,12 +10,12 @@ import (
 // RuntimeDir returns the directory for control sockets.
 func RuntimeDir() string { return runtimeDir("/run/user") }
 
-// runtimeDir returns the directory for control sockets. The argument is the parent of all users'
-// runtime directories. If the environment does not specify a directory, runtimeDir uses one inside
-// the user's own runtime directory, such as /run/user/1000, if only the user can access that. The
-// proxy and the user's commands then find the same directory even if the MCP client starts the
-// proxy without environment variables. Otherwise, runtimeDir uses a directory inside the system's
-// directory for temporary files.
+// runtimeDir returns the directory for control sockets. If the environment does not specify a
+// directory, runtimeDir returns one inside the user's own runtime directory, such as
+// /run/user/1000. The proxy and the user's commands then find the same directory even if the MCP
+// client starts the proxy without environment variables. If the user has no runtime directory, or
+// if other users can access it, runtimeDir returns a directory inside the system's directory for
+// temporary files. The argument is the parent of all users' runtime directories.
 func runtimeDir(users string) string {
 	if dir := os.Getenv("PETRIGATE_RUNTIME_DIR"); dir != "" {
 		return dir

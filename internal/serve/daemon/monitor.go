@@ -42,8 +42,9 @@ func newMonitor(c *config.Config, log *slog.Logger, secrets masker, version stri
 	return m, nil
 }
 
-// observe sets options of the proxy so that it reports calls and database commits to the monitor.
-// If p is not nil, the proxy also reports calls to p, which adjusts the number of processors.
+// observe sets the proxy's options so that the proxy reports calls and database commits to the
+// monitor. If p is not nil, the proxy also reports calls to p, which adjusts the number of
+// processors.
 func (m *monitor) observe(o *proxy.Options, p *processors) {
 	o.Meter = m.metrics
 	if p != nil {
