@@ -28,8 +28,8 @@ func (s System) env(name string) string {
 	return value
 }
 
-// directory returns the directory named by the given environment variable or, if the variable is
-// not set, the given directory below the home directory.
+// directory returns the directory named by the given environment variable. If the variable is not
+// set, it returns the given directory below the home directory.
 func (s System) directory(variable, below string) string {
 	return cmp.Or(s.env(variable), s.path(s.Home, below))
 }

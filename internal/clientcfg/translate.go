@@ -53,7 +53,7 @@ func translate(s System, d dialect, name string, value any) Server {
 	return server
 }
 
-// refuse marks the entry as refused, for a reason given as a format and its arguments. If the entry
+// refuse marks the entry as refused. The format and its arguments describe the reason. If the entry
 // is already refused, the earlier reason is kept.
 func (r *reader) refuse(format string, args ...any) {
 	if r.to.Refused == "" {
@@ -328,8 +328,8 @@ func (r *reader) readApproval(key string, v any) {
 	}
 }
 
-// noteUnreplaced warns the user about variable references in headers that the client sends as
-// ordinary text, because the entry does not list the variable.
+// noteUnreplaced warns the user about references in headers to variables that the entry does not
+// list. The client sends such references as ordinary text.
 func (r *reader) noteUnreplaced(headers any) {
 	fields, _ := headers.(map[string]any)
 	if r.dialect.headers == nil {

@@ -45,7 +45,7 @@ type CallInfo struct {
 	Arguments json.RawMessage `json:"arguments,omitempty"` // arguments as recorded according to audit.arguments; set only if they are short and this process admitted the call
 
 	Unknown bool   `json:"unknown,omitempty"` // whether the outcome is unknown; if so, an operator can set it
-	More    uint64 `json:"more,omitempty"`    // number of further calls with unknown outcomes that this entry represents, to save space; they receive the outcome that an operator sets for this call
+	More    uint64 `json:"more,omitempty"`    // number of further calls with unknown outcomes that this entry stands for, to save space; an outcome that an operator sets for this call also applies to them
 	Outcome string `json:"outcome,omitempty"` // outcome that is known but has not been stored yet
 }
 

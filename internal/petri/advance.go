@@ -4,9 +4,11 @@ import "slices"
 
 // Advance fires structural transitions, which fire by themselves, in the marking m. It proceeds in
 // rounds until a round fires no transition or a marking repeats. If this takes more than the given
-// number of rounds, Advance restores m and returns false. Transitions that conflict with each other
-// do not fire. To detect conflicts, Advance uses the marking that the callback returns: m and any
-// tokens that may come back, such as those held by calls in flight.
+// number of rounds, Advance restores m and returns false.
+//
+// Transitions that conflict with each other do not fire. To detect conflicts, Advance uses the
+// marking that the callback returns. This marking consists of m and any tokens that may come back,
+// such as those held by calls in flight.
 func (n *Net) Advance(m Marking, structural []int, rounds int, present func(Marking) Marking) bool {
 	start := slices.Clone(m)
 	seen := map[string]bool{string(m.AppendKey(nil)): true}

@@ -280,8 +280,8 @@ type loopFinder struct {
 	home, work int
 }
 
-// follow extends a path by each edge that leaves control state u, where the path ends. It records
-// each path that returns to its start and changes a single counter by one.
+// follow extends a path that ends in control state u by each edge that leaves u. It records each
+// path that returns to its start and changes a single counter by one.
 func (f *loopFinder) follow(u int, so move, path []int) {
 	f.expand(u)
 	path = append(path, u)

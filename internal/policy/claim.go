@@ -90,8 +90,8 @@ func nearestNet(name string, known []string) string {
 	return hint
 }
 
-// netWith returns the name of the only hand-written net that has all places of the claim. If no net
-// or several nets have them, it reports a problem and returns false.
+// netWith returns the name of the only hand-written net that has all places of the claim. If not
+// exactly one net has them, it reports a problem and returns false.
 func (b *builder) netWith(p *rules.Prove) (string, bool) {
 	var with, known []string
 	for _, n := range b.source.Nets {

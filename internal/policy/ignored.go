@@ -93,7 +93,7 @@ func (b readIgnored) net(n *config.Net) {
 	}
 }
 
-// field warns if f, a field of a rule's key or sum, is read from an argument in approval.ignore. It
+// field warns if f, a field of a rule's key or sum, reads an argument in approval.ignore. It
 // considers only tools whose calls can have one of the names.
 func (b readIgnored) field(f rules.Field, names []rules.Name) {
 	called := func(tool string) bool {

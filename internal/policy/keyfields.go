@@ -86,8 +86,8 @@ func (b fieldChecker) canHaveName(n *config.Net, name, tool string) bool {
 	return name == tool || slices.ContainsFunc(n.Map, func(m config.Map) bool { return m.As == name && m.Tool == tool })
 }
 
-// waysTo returns the path to each argument that f reads, where f is part of a rule's key or sum. If
-// f reads the result of a call, waysTo returns nil.
+// waysTo returns the path to each argument that f reads. f is part of a rule's key or sum. If f
+// reads the result of a call, waysTo returns nil.
 func (b fieldChecker) waysTo(f rules.Field) [][]string {
 	switch {
 	case f.Result:
@@ -98,8 +98,8 @@ func (b fieldChecker) waysTo(f rules.Field) [][]string {
 	return [][]string{wayOf(f.Text)}
 }
 
-// waysIn returns the path to each argument that f reads, where f is a field of the key of a
-// hand-written net.
+// waysIn returns the path to each argument that f reads. f is a field of the key of a hand-written
+// net.
 func (b fieldChecker) waysIn(f config.KeyField) [][]string {
 	switch {
 	case f.Result:

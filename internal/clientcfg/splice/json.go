@@ -203,8 +203,8 @@ type jsonMember struct {
 
 type jsonSegment = segment[jsonMember]
 
-// segments cuts an object into its members. A comment on the same line as the opening brace does
-// not belong to any member, so it is returned separately, as head.
+// segments cuts an object into its members. A comment on the same line as the opening brace belongs
+// to no member. segments returns it separately, as head.
 func segments(object *hujson.Object) (head hujson.Extra, all []jsonSegment) {
 	all = make([]jsonSegment, len(object.Members))
 	behind := &head

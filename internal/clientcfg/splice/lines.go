@@ -73,9 +73,9 @@ func withComment(text []byte, starts []int, least, from int) int {
 	return at
 }
 
-// trimmed shortens a range of lines and returns its new end. It omits trailing empty lines, and
-// trailing comments that start at the given column or to the left of it. It keeps at least one
-// line. Columns are counted from 1.
+// trimmed shortens a range of lines and returns its new end. It removes empty lines from the end of
+// the range. It also removes trailing comments that start at the given column or to the left of it.
+// It keeps at least one line. Columns are counted from 1.
 func trimmed(text []byte, starts []int, from, to, column int) int {
 	for to > from+1 {
 		line := string(text[starts[to-1]:starts[to]])

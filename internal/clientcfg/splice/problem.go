@@ -26,8 +26,8 @@ func refused(name string, err error) error {
 	return diag.List{{File: name, Msg: fmt.Sprintf("petrigate cannot edit the file in this form: %v", err), Hint: "edit it by hand; nothing was written"}}
 }
 
-// wrongKind returns a problem about the value at the given place, which should be a list if
-// at.Named is set and a mapping otherwise.
+// wrongKind returns a problem about the value at the given place. The value should be a list if
+// at.Named is set, and a mapping otherwise.
 func wrongKind(name string, line, column int, at Place) diag.List {
 	want := "a mapping"
 	if at.Named != "" {

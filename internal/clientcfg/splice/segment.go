@@ -12,8 +12,8 @@ type segment[T any] struct {
 }
 
 // replaced returns a copy of the segments, with the new segments in place of the named entries. The
-// new segments are inserted where the first removed entry was or, if no entry is removed, at the
-// given index.
+// new segments take the place of the first removed entry. If no entry is removed, they are inserted
+// at the given index.
 func replaced[T any](all []segment[T], remove []string, more []segment[T], end int) []segment[T] {
 	at := slices.IndexFunc(all, func(s segment[T]) bool { return s.entry && slices.Contains(remove, s.name) })
 	if at < 0 {

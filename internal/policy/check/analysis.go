@@ -35,7 +35,7 @@ type Effort struct {
 	spent func() time.Duration // elapsed time of the verification, according to Now; nil until the clock is started
 }
 
-// begun returns a copy of e. If e has a clock, the copy's clock is started.
+// begun returns a copy of e with its clock started, if e has a clock.
 func (e Effort) begun() Effort {
 	if e.Now != nil && e.spent == nil {
 		e.spent = Clock(e.Now)

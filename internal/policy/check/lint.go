@@ -75,9 +75,9 @@ func Warning(code string, at config.Position, message, hint string) diag.Problem
 	return p
 }
 
-// A ruleCounts value counts the statements in a file: statements that gate calls, claims, and all
-// others (map, example and success statements). A syntax error counts as a statement that gates
-// calls, so that a file with errors is not reported as empty.
+// A ruleCounts value counts three kinds of statements in a file: those that gate calls, those that
+// make claims, and all others (map, example and success statements). A syntax error counts as a
+// statement that gates calls, so that a file with errors is not reported as empty.
 type ruleCounts struct{ gates, claims, maps int }
 
 func countRules(text config.RuleText) (n ruleCounts) {
