@@ -36,8 +36,8 @@ func output(ctx context.Context, argv []string) (string, error) {
 }
 
 // Answers reports whether the service manager responds. It also returns the names of the
-// environment variables that a service will have: those that the manager reports and those in the
-// file m.Variables.
+// environment variables that a service will have. They include the variables that the manager
+// reports and the variables in the file m.Variables.
 func (m *Manager) Answers(ctx context.Context) (variables []string, ok bool) {
 	out, err := output(ctx, m.probe)
 	if err != nil {

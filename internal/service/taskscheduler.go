@@ -10,7 +10,7 @@ import (
 )
 
 // taskScheduler returns the service manager for Windows. It does not use Windows services, because
-// those belong to the machine and only an administrator can install them.
+// a Windows service belongs to the machine and only an administrator can install it.
 func taskScheduler(s System) *Manager {
 	dir := cmp.Or(s.env("APPDATA"), filepath.Join(s.Home, "AppData", "Roaming"))
 	file := filepath.Join(dir, "petrigate", "task.xml")

@@ -47,8 +47,8 @@ func (a arg) cut() (name string, value arg, ok bool) {
 	return name, value, ok
 }
 
-// base returns the program name in a command word. sure reports whether that name is certain, and
-// system reports whether the program is assumed to be in one of the systemDirs.
+// base returns the program name in a command word. sure reports whether the name is certain. system
+// reports whether the program is assumed to be in one of the systemDirs.
 func (a arg) base() (name string, sure, system bool) {
 	switch {
 	case a.kind == literal && strings.Contains(a.text, `:\`) && !strings.Contains(a.text, "/"):

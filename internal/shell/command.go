@@ -4,7 +4,7 @@ package shell
 type command struct {
 	name    string // the program's base name; never empty
 	path    string // the program's path, if the command word is a path
-	outside bool   // the program is in neither a system directory nor a project's bin directory
+	outside bool   // the program is neither in a system directory nor in a project's bin directory
 	args    []arg
 	inputs  []arg // the files named by input redirections
 	// possible is true if it is uncertain whether the command runs. For example, a command may

@@ -73,8 +73,8 @@ var (
 )
 
 // isInertVariable reports whether a variable with this name and value is assumed to be inert. It
-// also returns true for variables that affect which programs run, because [scope.assigned] deals
-// with those.
+// also returns true for variables that affect which programs run, because [scope.assigned] handles
+// these variables.
 func isInertVariable(name string, value arg) bool {
 	if value.kind == literal && (inertValues[strings.ToLower(value.text)] || strings.Trim(value.text, "0123456789.") == "") {
 		return true

@@ -107,8 +107,8 @@ func matchesSuffix(glob, at string) bool {
 	return false
 }
 
-// couldBe returns Opaque if the glob can match a string that begins with text and ends with tail,
-// and NoMatch otherwise.
+// couldBe returns Opaque if the glob can match a string that begins with text and ends with tail.
+// Otherwise, it returns NoMatch.
 func couldBe(glob, text, tail string) Outcome {
 	before, _, _ := strings.Cut(glob, "*")
 	after := glob[strings.LastIndexByte(glob, '*')+1:]

@@ -41,8 +41,8 @@ func execEnd(args []arg) int {
 }
 
 // replaceMark returns a copy of args with an unknown part in place of each mark, such as {}. If an
-// argument contains several marks, the text between them becomes unknown too. If named is true, an
-// argument that begins with a mark counts as a file name that cannot look like an option.
+// argument contains several marks, the text between them becomes unknown, too. If named is true, a
+// mark at the start of an argument stands for a file name that cannot look like an option.
 func replaceMark(args []arg, mark string, named bool) []arg {
 	out := make([]arg, len(args))
 	for i, a := range args {

@@ -105,8 +105,9 @@ func readSed(args []arg) (p plan) {
 	return p
 }
 
-// harmlessSed matches sed scripts that only print, delete and substitute text, copy it to and from
-// the hold space, and quit. The expression is large, so it is compiled on first use.
+// harmlessSed matches sed scripts whose commands do nothing but print, delete or substitute text,
+// copy it to or from the hold space, or quit. The expression is large, so it is compiled on first
+// use.
 var harmlessSed = sync.OnceValue(func() *regexp.Regexp {
 	// part returns a regular expression for one part of a sed command, such as the pattern or the
 	// replacement, up to and including the delimiter d. A bracket expression in the part must not

@@ -182,9 +182,9 @@ func (w *word) isFile(at string) bool {
 }
 
 // inert reports whether the command, which matches the pattern p, does exactly what its name says.
-// For a program in the tables, the command's operands must begin with those of the pattern, and the
-// table must allow all other operands and options. For any other program, the command may have only
-// the arguments in the pattern.
+// For a program in the tables, the command's operands must begin with the pattern's operands, and
+// the table must allow all other operands and options. For any other program, the command must have
+// exactly the arguments in the pattern.
 func (c *command) inert(p *Pattern) bool {
 	args, _ := c.plainArgs()
 	known, options, lead, ok := programOf(c.name, args)

@@ -25,9 +25,9 @@ type mention struct {
 }
 
 // add adds the words in args to the index. An argument may be read in several ways, so add also
-// adds these variants of it: the text after the first letters of an option, which may be a value,
-// as in -xVALUE; the argument with spaces in place of URL-encoded separators; and the argument
-// without quotes and escapes, as a second shell would read it.
+// adds variants of it. One is the text after the first letters of an option, which may be a value,
+// as in -xVALUE. Another is the argument with spaces in place of URL-encoded separators. The last
+// is the argument without quotes and escapes, as a second shell would read it.
 func (m *mentionIndex) add(args []arg, of int) {
 	for _, a := range args {
 		for _, text := range [...]string{a.text, a.tail} {

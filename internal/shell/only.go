@@ -55,7 +55,7 @@ func (r *Reading) Only(ps ...Pattern) (bool, Doubt) {
 type onlyCheck struct {
 	*Reading
 	patterns []Pattern
-	covered  []bool // for each command, whether [Reading.Only] accepts it because the command itself, or a command that runs it, matches a pattern that ends with *
+	covered  []bool // for each command, whether [Reading.Only] accepts it because of a pattern that ends with *; the pattern may match the command itself or a command that runs it
 }
 
 // isCovered reports whether [Reading.Only] can ignore d, a part of the script that was not
@@ -93,9 +93,9 @@ func (c *command) allLiteral() bool {
 	return !slices.ContainsFunc(c.args, func(a arg) bool { return a.kind != literal && !a.name })
 }
 
-// begins reports whether the first operands of the command are certainly those of the pattern. It
-// returns false if an option before them is neither in the tables nor in the pattern, because the
-// next argument might be the option's value.
+// begins reports whether the operands of the command certainly begin with the operands of the
+// pattern. It returns false if one of these operands follows an option that is neither in the
+// tables nor in the pattern, because the operand might be the value of the option.
 func (c *command) begins(p *Pattern) bool {
 	args, plain := c.plainArgs()
 	if !plain {

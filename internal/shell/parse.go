@@ -51,9 +51,9 @@ func parse(text string) (file *syntax.File, err error) {
 // change.
 const maxCommentRounds = 8
 
-// endComments returns text with a space in place of the backslash at the end of each comment line.
-// For a shell, both the comment and the command before it end at the newline, but the parser
-// continues the command on the next line.
+// endComments returns a copy of text. If a comment ends with a backslash, the copy has a space in
+// place of the backslash. In a shell, the newline ends both the comment and the command before it,
+// but the parser would continue the command on the next line.
 func endComments(file *syntax.File, text string) string {
 	if !strings.Contains(text, "#") || !strings.Contains(text, "\\\n") {
 		return text
@@ -72,8 +72,8 @@ func endComments(file *syntax.File, text string) string {
 }
 
 // unreadableReason returns the reason why text must not be parsed, or "" if it can be parsed. For
-// example, text with control characters or unusual spaces must not be parsed, because shells and
-// people disagree about the meaning of these characters.
+// example, text with control characters or unusual spaces must not be parsed, because a shell and a
+// person may read these characters differently.
 func unreadableReason(text string) string {
 	if len(text) > maxScript {
 		return "a script that is too long"
@@ -95,9 +95,9 @@ func unreadableReason(text string) string {
 	return ""
 }
 
-// weight returns an upper bound on how deep the parser can recurse on text. It returns 0 if the
-// text is too short for deep recursion. One unit stands for roughly three kilobytes of stack. The
-// bound is needed because the parser does not limit its recursion.
+// weight returns an upper bound on the parser's recursion depth for text, in units of roughly three
+// kilobytes of stack. It returns 0 if the text is too short for deep recursion. The bound is needed
+// because the parser does not limit its recursion.
 func weight(text string) int {
 	if len(text) < 1<<10 {
 		return 0

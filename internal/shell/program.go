@@ -122,9 +122,9 @@ type givenOption struct {
 	set   bool // the option has a value
 }
 
-// splitOptions separates a command's options from its operands, which may come in any order. ok is
-// false if it is uncertain which arguments are options. If sure is false, an argument with an
-// unknown start counts as an operand, although it might be an option.
+// splitOptions separates a command's options from its operands. Options and operands may come in
+// any order. ok is false if it is uncertain which arguments are options. If sure is false, an
+// argument with an unknown start counts as an operand, although it might be an option.
 func (k *optionTable) splitOptions(args []arg, sure bool) (options []givenOption, operands []arg, ok bool) {
 	for len(args) > 0 {
 		a := args[0]
@@ -163,8 +163,8 @@ func lazyOptions(options string) func() *optionTable {
 }
 
 // splitLeading separates the options before the operands from the remaining arguments. ok is false
-// if it is uncertain where the options end, or if one of them is unknown. An unknown option could
-// take a value or run something.
+// if it is uncertain where the options end, or if any of these options is unknown. An unknown
+// option could take a value or run something.
 func (k *optionTable) splitLeading(args []arg) (found []givenOption, rest []arg, ok bool) {
 	for len(args) > 0 {
 		a := args[0]
@@ -191,7 +191,7 @@ func (o givenOption) isUnknown() bool {
 	return o.known == nil || o.set && !o.known.takes && !o.known.attached
 }
 
-// has reports whether the given options include the one with the given name.
+// has reports whether the given options include an option with the given name.
 func has(found []givenOption, name string) bool {
 	return slices.ContainsFunc(found, func(o givenOption) bool { return o.name == name })
 }

@@ -131,8 +131,8 @@ func (k *optionTable) next(args []arg) (sub *arg, rest []arg, sure bool) {
 }
 
 // beside returns args without the non-literal options that precede the subcommand, such as -C
-// "$dir" in git -C "$dir" push. They would make a match uncertain. beside keeps options that are
-// not in the table, and options that the pattern contains.
+// "$dir" in git -C "$dir" push. beside removes these options because they would make a match
+// uncertain. It keeps options that are not in the table, and options that the pattern contains.
 func (k *optionTable) beside(args []arg, options []wanted) []arg {
 	sub, rest, _ := k.next(args)
 	end := len(args) - len(rest)

@@ -95,8 +95,8 @@ func (o output) noteHardLink(f *file) {
 	}
 }
 
-// noteNoHeaders warns if the client sends no headers, because a proxy that requires a token will
-// refuse it.
+// noteNoHeaders warns if the client sends no headers. A proxy that requires a token refuses such a
+// client.
 func (o output) noteNoHeaders(l clientcfg.Launch) {
 	if len(l.Headers) == 0 {
 		o.say("note: a proxy over HTTP requires a token, unless listen.auth is none. Pass it with --header 'Authorization: Bearer TOKEN', with the token in ~/.local/state/petrigate/token")
@@ -316,8 +316,8 @@ func (d *Driver) disconnect(f *file, n *record, after []byte, exists bool) error
 }
 
 // undo writes or removes the file and deletes its record, if any. It then prints the message and
-// the file's path, followed by the outcome. If the file is in its original state again, undo prints
-// that in place of the outcome and returns true.
+// the file's path, followed by the outcome. If the file is in its original state again, undo
+// reports this instead of the outcome and returns true.
 func (d *Driver) undo(f *file, n *record, after []byte, exists bool, message, outcome string) (asBefore bool, err error) {
 	asBefore = n != nil && exists == n.Steps[0].Existed && bytes.Equal(after, n.Steps[0].Before)
 	if err := d.records().undo(f, after, exists, asBefore); err != nil {

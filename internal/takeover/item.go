@@ -114,8 +114,8 @@ func (d *Driver) load(file string, s clientcfg.Server) (loaded config.Server, pr
 
 // runsUs reports whether an entry runs petrigate. Importing such an entry would make petrigate one
 // of its own servers. An entry with a URL is recognized by its name. Any other entry is recognized
-// if its command is petrigate serve, or if it is named petrigate and either runs the program
-// petrigate or has an argument serve.
+// if its command is petrigate serve. It is also recognized if its name is petrigate and it either
+// runs the program petrigate or has the argument serve.
 func runsUs(s clientcfg.Server) bool {
 	command, url, args := launchOf(s)
 	named, serves := s.Name == Ours, slices.Contains(args, "serve")

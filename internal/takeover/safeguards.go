@@ -10,9 +10,10 @@ import (
 )
 
 // safeguards returns the restrictions that petrigate import leaves behind, because they are not
-// part of a server's entry. If the import refuses all servers, it returns nil. In the client's
-// other files, it looks only for restrictions that have an equivalent rule in petrigate. If such a
-// file exists but cannot be read, it adds an entry with the file's path and the error.
+// part of a server's entry. If the import refuses all servers, safeguards returns nil. In the
+// client's other files, safeguards looks only for restrictions that have an equivalent rule in
+// petrigate. If one of these files exists but cannot be read, the result contains an entry with the
+// file's path and the error.
 func (d *Driver) safeguards(p *ImportPlan) (all []clientcfg.Safeguard) {
 	client := p.file.client
 	names := map[string]string{}

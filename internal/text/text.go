@@ -108,7 +108,7 @@ func plain(s string) bool {
 }
 
 // EscapeJSON returns equivalent JSON with JSON escapes for the characters that [Escape] escapes. In
-// JSON, these can occur only in strings.
+// JSON, these characters can occur only in strings.
 func EscapeJSON(doc []byte) []byte {
 	if !bytes.ContainsFunc(doc, hiddenInJSON) {
 		return doc

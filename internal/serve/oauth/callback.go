@@ -114,9 +114,9 @@ func (c *callback) acceptTyped(line string) error {
 }
 
 // acceptRequest accepts the first request that has the host of the redirect address and contains
-// the state parameter of this login. It responds when the login has succeeded or failed. All other
-// requests get an error page and have no effect, because any web page can make the browser send
-// them.
+// the state parameter of this login. It responds when the login has succeeded or failed. For any
+// other request, it sends an error page and does nothing else, because any web page can make the
+// browser send such a request.
 func (c *callback) acceptRequest(w http.ResponseWriter, r *http.Request) {
 	query := r.URL.Query()
 	h := w.Header()

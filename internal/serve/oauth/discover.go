@@ -61,8 +61,9 @@ func discover(ctx context.Context, client *http.Client, s Server, c challenge) (
 	return a, nil
 }
 
-// resourceMetadata reads the protected resource metadata of s. If s publishes no metadata, it is
-// assumed to be its own authorization server, as in revision 2025-03-26 of MCP.
+// resourceMetadata reads the protected resource metadata of s. If s publishes no metadata,
+// resourceMetadata assumes that s is its own authorization server, as in revision 2025-03-26 of
+// MCP.
 func resourceMetadata(ctx context.Context, client *http.Client, s Server, c challenge) (*oauthex.ProtectedResourceMetadata, error) {
 	u, _ := url.Parse(s.URL) // cannot fail: isSecure has parsed the address
 	var unfit error

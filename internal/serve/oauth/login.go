@@ -105,10 +105,11 @@ func (l *login) challenge(ctx context.Context) (challenge, error) {
 	return readChallenge(response.Header), nil
 }
 
-// collectScopes determines the scopes to request. It starts with those that the configuration or
-// the MCP server specifies. If the MCP server has demanded more scopes since the last login, and
-// the authorization server is the same, collectScopes adds these and the previously granted scopes.
-// It adds offline_access, to get a refresh token, if the authorization server supports this scope.
+// collectScopes determines the scopes to request. It starts with the scopes that the configuration
+// or the MCP server specifies. The MCP server may have demanded more scopes since the last login.
+// If so, and if the authorization server is the same, collectScopes adds these scopes and the
+// previously granted scopes. It adds offline_access if the authorization server supports this
+// scope, to get a refresh token.
 func (l *login) collectScopes(ctx context.Context) error {
 	unlock, err := l.store.lock(ctx, l.server.key())
 	if err != nil {

@@ -58,9 +58,9 @@ func (g *Grant) register(ctx context.Context, client *http.Client, meta *oauthex
 	return nil
 }
 
-// method returns the authentication method for a client with a secret. It returns
-// client_secret_post if the authorization server supports this method but not client_secret_basic.
-// Otherwise, it returns client_secret_basic.
+// method returns the authentication method for a client with a secret. If the authorization server
+// supports client_secret_post but not client_secret_basic, the method is client_secret_post.
+// Otherwise, it is client_secret_basic.
 func method(meta *oauthex.AuthServerMeta) string {
 	methods := meta.TokenEndpointAuthMethodsSupported
 	if !slices.Contains(methods, "client_secret_basic") && slices.Contains(methods, "client_secret_post") {

@@ -26,7 +26,7 @@ type Server struct {
 	Grant        string   // AuthorizationCode (the default) or ClientCredentials
 	ClientID     string   // client ID or URL of a client ID metadata document; if empty, petrigate registers itself
 	ClientSecret string   // client secret; sent only to Issuer, which must be set
-	Scopes       []string // scopes to request; if nil, those that the server demands
+	Scopes       []string // scopes to request; if nil, petrigate requests the scopes that the server demands
 	Issuer       string   // issuer of the authorization server; if empty, the MCP server chooses it
 }
 

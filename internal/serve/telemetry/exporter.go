@@ -45,8 +45,8 @@ func newExporter(t *Target, log *slog.Logger, m *Metrics) *exporter {
 	return e
 }
 
-// ExportSpans sends spans. It always returns nil, because it logs errors itself: once when sending
-// begins to fail, and once when it works again.
+// ExportSpans sends spans. It logs errors itself, and therefore always returns nil. It logs only
+// when sending begins to fail and when it works again.
 func (e *exporter) ExportSpans(ctx context.Context, spans []sdk.ReadOnlySpan) error {
 	body, err := proto.Marshal(encode(spans))
 	if err == nil && e.target.Gzip {
