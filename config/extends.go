@@ -25,7 +25,7 @@ type baseFile struct {
 // baseScalars lists the scalars that a base policy may set. It is read-only.
 var baseScalars = []struct {
 	key              string
-	stricterIfHigher bool // whether a configuration may only raise the base's value; if false, it may only lower it
+	stricterIfHigher bool // whether a configuration may only raise the base's value; otherwise, the value may only be lowered
 }{{"expire", false}, {"cooldown", true}}
 
 // A baseReader reads base policies. Its fields correspond to those of [Options].

@@ -21,8 +21,8 @@ type environment struct {
 	// policy, which must have the same meaning on every machine.
 	closed bool
 
-	// text is true if the file is read as plain text: no ${...} is looked up and no environment
-	// file is read. They are recorded in references instead.
+	// text is true if the file is read as plain text. Each ${...} and each environment file is then
+	// recorded in references instead of being resolved.
 	text       bool
 	references []string
 	skipped    int // number of unresolved references, including repeated ones
@@ -124,7 +124,7 @@ func (e *environment) file(expr, path string) (string, *badExpr) {
 	return strings.TrimSuffix(strings.TrimSuffix(string(data), "\n"), "\r"), nil
 }
 
-// path returns the path for opening the file at the configured path p and for naming it in
+// path returns the path of the configured file p, both for opening the file and for naming it in
 // messages. A relative p is joined to the directory of the configuration file.
 func (e *environment) path(p string) string {
 	if p == "" || filepath.IsAbs(p) {

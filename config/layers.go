@@ -88,9 +88,9 @@ func (l *layers) fileOnly(name string, read func(Value)) func(Value) {
 	}
 }
 
-// trackFaults returns a decoder function for a section, which calls read and records whether the
-// section has errors. If it has errors, the section's settings are not checked against each other
-// later.
+// trackFaults returns a function that decodes a section. The function calls read and records
+// whether the section has errors. If it has errors, the section's settings are not checked against
+// each other later.
 func (l *layers) trackFaults(read func(Value)) func(Value) {
 	return func(v Value) {
 		before := v.Faults()

@@ -25,7 +25,7 @@ type Net struct {
 	// The following fields determine how the net affects the advertised tools; see package gate.
 	Priority int
 	Class    string         // "required" or "advisory"; empty means "required"
-	Recovery map[string]int // token counts of places; while each listed place has at least its count, the net is in recovery, and advisory nets of lower priority let calls pass; nil means never
+	Recovery map[string]int // minimum number of tokens for each listed place; while all places have their minimum, the net is in recovery, and advisory nets of lower priority let calls pass; nil means never
 
 	origin
 }

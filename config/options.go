@@ -6,8 +6,8 @@ import (
 	"path/filepath"
 )
 
-// Options determine where a configuration comes from. The zero value searches the usual locations
-// and uses the environment of the process.
+// Options determine where a configuration comes from. With the zero value, the usual locations are
+// searched and the environment of the process is used.
 type Options struct {
 	Path  string                      // path of the file (--config); if empty, the usual locations are searched
 	Env   func(string) (string, bool) // looks up environment variables; nil means os.LookupEnv
@@ -26,8 +26,8 @@ type Options struct {
 	Kept  Fetch                              // replaces Fetch for a file that is read as plain text, and must not access the network; if nil, a remote base policy in this file is an error
 
 	// Unsaved returns the text of a file that is open in an editor. For the configuration, rules,
-	// nets and local base policies, it takes precedence over the file on disk. If nil, files are
-	// always read from disk.
+	// nets and local base policies, this text takes precedence over the file on disk. If Unsaved is
+	// nil, all files are read from disk.
 	Unsaved func(path string) (text []byte, ok bool)
 
 	Fetch Fetch // fetches the remote base policies listed under "extends"; if nil, a remote base policy is an error
@@ -38,9 +38,10 @@ type Options struct {
 	// environment variable PETRIGATE_REQUIRE_BASE. For the syntax, see basefile.Demanded.
 	Require []string
 
-	// Partial skips remote base policies that cannot be read or verified, with a warning, and
-	// ignores Require and PETRIGATE_REQUIRE_BASE. It is meant for editors, and for commands that
-	// only need the location of the database. Code that decides on calls must not set it.
+	// If Partial is set, a remote base policy that cannot be read or verified is skipped with a
+	// warning, and Require and PETRIGATE_REQUIRE_BASE are ignored. Partial is meant for editors,
+	// and for commands that only need the location of the database. Code that decides on calls must
+	// not set it.
 	Partial bool
 }
 

@@ -6,8 +6,8 @@ import (
 	"slices"
 )
 
-// readRoot decodes the whole file. It stores in l the base policies and the scalars, which are
-// single values that the environment and flags can override. It stores all other settings in c.
+// readRoot decodes the whole file. It stores base policies and scalars in l, and all other settings
+// in c. Scalars are settings with a single value that the environment and flags can override.
 func readRoot(v Value, c *Config, l *layers) {
 	v.Fields(withClientKeys(v, sectionKeys(c, l)))
 	if active := v.get("active"); active != nil && c.Active != nil && v.get("nets") == nil {

@@ -18,7 +18,7 @@ import (
 )
 
 // A Recorder records decisions and outcomes. Append must store the record before it returns. The
-// record is one JSON object without a newline. Append must be safe for concurrent use. While it
+// record is one JSON object without a newline. Append must be safe for concurrent use. While Append
 // returns errors, calls are refused.
 type Recorder interface {
 	Append(record []byte) error
@@ -27,7 +27,7 @@ type Recorder interface {
 // Record configures the content of records. The zero value is ready to use.
 type Record struct {
 	Arguments string   // how the arguments of a call are recorded: hash, masked or full; empty means hash
-	Mask      []string // members to mask: names, which match at any depth and ignore case, or paths that begin with "$."
+	Mask      []string // members to mask: names, which are matched at any depth and without regard to case, or paths that begin with "$."
 	Process   string   // name of this process in the records; empty means a random name
 	Files     []File   // files that define the policy
 }
@@ -66,7 +66,8 @@ type Limits = pool.Limits
 // A ToolFilter selects which tools of an upstream clients can use.
 type ToolFilter = toolname.Filter
 
-// Credentials authorize HTTP requests to an upstream whose authorization can change over time.
+// Credentials authorize HTTP requests to an upstream. Unlike fixed headers, they can be renewed
+// while the proxy runs.
 type Credentials = upstream.Credentials
 
 // Values of Upstream.Isolation. They determine whether sessions share a connection.
@@ -88,15 +89,15 @@ type Approval struct {
 	HoldFor func(client string) time.Duration
 
 	Expire   time.Duration // how long an approval request or an approval is valid; 0 means 15 minutes
-	Cooldown time.Duration // how long a denial also applies to repetitions of the call in the same session; 0 means 10 minutes
+	Cooldown time.Duration // how long the same call is refused in the same session after a denial; 0 means 10 minutes
 	Grants   time.Duration // maximum lifetime of a grant, which approves similar calls; 0 means that grants cannot be created
 	Self     bool          // whether callers can approve their own calls
 	PIN      string        // hash of the PIN for approvals through cli, web or url, as printed by petrigate approvals pin; empty means no PIN
 	Verb     string        // command for answering an approval, as shown in the log; empty means petrigate approvals
 
-	// People lets the proxy reject people's approvals of their own calls. It maps each person's
-	// name to the principal of that person's calls. The name is the one that the channel has
-	// authenticated, or the one that appears in records as the actor. People is not used for
+	// People lets the proxy reject an approval by the person who made the call. It maps each
+	// person's name to the principal of that person's calls. The name is the one that the channel
+	// has authenticated, or the one that appears in records as the actor. People is not used for
 	// approvals through elicit, or if Self is set.
 	People map[string]string
 

@@ -133,7 +133,7 @@ const maxStopReason = 1 << 10
 
 // Stop makes the proxy refuse all new calls or, if session is not empty, those of one session.
 // In-flight calls continue, unless they must be sent to the upstream again. List requests are still
-// answered. Like a denial, Stop requires no PIN, because it lets no call pass.
+// answered. Stop requires no PIN, because, like a denial, it lets no call pass.
 func (p *Proxy) Stop(session, actor, reason string) (operator.Stopping, error) {
 	if len(reason) > maxStopReason {
 		return operator.Stopping{}, fmt.Errorf("the reason has %d bytes; the limit is %d", len(reason), maxStopReason)
@@ -177,8 +177,8 @@ func unwrittenNote(on, shared bool, err error) string {
 	return fmt.Sprintf("the database did not respond: %v. If the stop is in the database too, calls stay refused until you run petrigate start again", err)
 }
 
-// stops lists the operators' stops that are in effect. If it also returns an error, it lists only
-// those known to this process.
+// stops lists the operators' stops that are in effect. If it also returns an error, the list
+// contains only the stops known to this process.
 func (p *Proxy) stops(ctx context.Context) ([]operator.StopInfo, error) {
 	stops, err := p.admission.Stops(ctx)
 	return stopInfos(stops), err

@@ -32,7 +32,7 @@ type Options struct {
 	Active    []string      // names of the nets active at the start; nil means all nets
 	Root      string        // folder of the policy's files; positions of rules are shown relative to this folder
 	Recorder  Recorder      // if nil, records are written only to Database
-	Database  Database      // if nil, states are lost when the process ends; the caller must close it after [Proxy.Leave]
+	Database  Database      // if nil, session states are lost when the process ends; the caller must close the database after [Proxy.Leave]
 	Keep      time.Duration // how long records are stored in Database; 0 means forever
 	Record    Record
 	Observer  Observer // if nil, calls are not traced

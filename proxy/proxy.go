@@ -28,9 +28,9 @@ type Proxy struct {
 
 // ServeStdio serves one client. It reads the client's messages from in, one per line, and writes
 // nothing but the proxy's messages to out. It returns at the end of in, when ctx is done, or when a
-// write to out fails, and cancels all calls that are still unanswered. It must be called only once
-// per connection. If out supports write deadlines, ServeStdio sets one when ctx is done, so that a
-// client that does not read cannot block the shutdown.
+// write to out fails. Calls that are still unanswered are then canceled. Call ServeStdio only
+// once per connection. If out supports write deadlines, ServeStdio sets one when ctx is done, so
+// that a client that does not read cannot block the shutdown.
 func (p *Proxy) ServeStdio(ctx context.Context, in io.Reader, out io.Writer) error {
 	return p.front.ServeStdio(ctx, in, out)
 }

@@ -65,10 +65,10 @@ func toolVerdicts(inForce *gate.Policy, s *gate.State, c gate.Call, where func(g
 }
 
 // dependsOnArguments reports whether the policy's decisions on calls to the tool can depend on the
-// arguments. They can if a map statement, which gives names to calls, applies to the tool (see
-// [gate.Map]). They also can if a net for the tool treats each value of a field separately, or
-// limits the sum of a field. A map statement for a pattern of tools is ignored if this tool does
-// not accept the argument that the statement reads.
+// arguments. This is the case if a map statement applies to the tool; such a statement gives names
+// to calls (see [gate.Map]). It is also the case if a net for the tool treats each value of a field
+// separately, or limits the sum of a field. A map statement for a pattern of tools is ignored if
+// this tool does not accept the argument that the statement reads.
 func dependsOnArguments(t operator.ToolInfo, policy *gate.Policy, c gate.Call) bool {
 	names := policy.Names(c)
 	mapped := slices.ContainsFunc(policy.Maps(), func(m gate.Map) bool {

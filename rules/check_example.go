@@ -15,8 +15,7 @@ import (
 // to calls to the tool.
 type labelSource struct{ tool, as string }
 
-// checkExamples has the gate compute the names of each example's call and compares them with the
-// example.
+// checkExamples compares each example with the names that the gate computes for its call.
 func (c *compiler) checkExamples() {
 	byLabel := make(map[string][]gate.Map)
 	for _, m := range c.out.Labels.Maps {

@@ -11,9 +11,9 @@ import (
 var identifier = regexp.MustCompile(`^[A-Za-z_]\w*$`)
 
 // asExpression returns the text of a map statement that gives the same name, but with an expression
-// in place of the pattern. Hints suggest it, because a name given by an expression can exempt calls
-// from rules. If the field or the pattern cannot be converted, asExpression returns a template with
-// placeholders.
+// in place of the pattern. Hints suggest such a statement, because a name given by an expression
+// can exempt calls from rules. If the field or the pattern cannot be converted, asExpression
+// returns a template with placeholders.
 func (m *Map) asExpression() string {
 	pattern := m.Pattern.Text
 	if !identifier.MatchString(m.Field) || strings.Contains(pattern, "'") {

@@ -25,8 +25,8 @@ func fieldsOf(s Statement) (fields []Field) {
 	return fields
 }
 
-// checkFields warns about fields in keys and sums that contain invisible characters or look like
-// paths.
+// checkFields warns about a field in a key or a sum if the field contains invisible characters or
+// looks like a path.
 func (c *compiler) checkFields(s Statement) {
 	for _, f := range fieldsOf(s) {
 		if r, ok := firstInvisible(f.Text); ok && !f.Expression {

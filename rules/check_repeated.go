@@ -26,8 +26,8 @@ type part struct {
 	name      Name
 }
 
-// partsOf splits a statement with lists into its parts, without the author's reason. A limit has no
-// parts, because it counts all its calls together.
+// partsOf splits a statement with lists into its parts. It leaves out the author's reason. A limit
+// has no parts, because it counts all its calls together.
 func partsOf(s Statement) (parts []part) {
 	switch s := s.(type) {
 	case *Require:

@@ -32,8 +32,8 @@ func (c *compiler) checkRequire(s *Require) {
 	}
 }
 
-// checkPairs warns if a call that must wait can never pass, because the required calls have the
-// same name and thus must wait themselves.
+// checkPairs warns if a call that must wait can never pass. This happens if the required calls have
+// the same name, because they must then wait themselves.
 func (c *compiler) checkPairs(s *Require, before Name) {
 	var own []Name // required calls that must wait themselves
 	for _, first := range s.First {
@@ -65,8 +65,8 @@ func (c *compiler) warnLocked(s *Require, before Name, own ...Name) {
 }
 
 // checkSince warns if every call to n is also a call to one of the names after "since". Such a call
-// cancels a success that the rule requires. The format of the warning has three verbs; their
-// arguments are n, the name after "since", and last.
+// cancels a success that the rule requires. The warning is formatted with three arguments: n, the
+// name after "since", and last.
 func (c *compiler) checkSince(s *Require, n Name, format, last string) {
 	for _, spoiler := range s.Since {
 		if c.labels.isOneOf(n, spoiler) {

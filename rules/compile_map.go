@@ -35,8 +35,9 @@ func (c *compiler) gateMaps(m *Map) (all []gate.Map) {
 	return all
 }
 
-// convertKey converts the fields of a key to [gate.Field] values. It returns the fields of the
-// calls that unlock other calls or refill a limit, and those of the calls that the rule restricts.
+// convertKey converts the fields of a key to [gate.Field] values. The first result contains the
+// fields of the calls that unlock other calls or refill a limit. The second result contains the
+// fields of the calls that the rule restricts.
 func (c *compiler) convertKey(s Statement, key []KeyField) (earn, restricted []gate.Field) {
 	for _, k := range key {
 		earn = append(earn, c.convertField(s, k.Other))

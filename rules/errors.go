@@ -91,7 +91,7 @@ const (
 	WeakExemption  Code = "E026" // "unless" is followed by a name that no call is certain to have
 	BadExample     Code = "E027" // the text or the arguments in an example are invalid
 	NoSuchMap      Code = "E028" // an example expects a name that no map gives to calls to its tool
-	FailedExample  Code = "E029" // the maps give the call in an example other names than expected
+	FailedExample  Code = "E029" // the maps give the call in an example names other than the expected ones
 	PatternName    Code = "E030" // a regex is used where a name is expected
 	BadField       Code = "E031" // a field in a key or sum is invalid
 	BadKey         Code = "E032" // the key cannot be used in this rule

@@ -10,9 +10,9 @@ import (
 )
 
 // Format returns a rules file in canonical form. It prints statements with their String methods,
-// merges consecutive blank lines, and aligns comments after neighboring statements. It preserves
-// all comments, the order of the lines, and the meaning of the file. If the file has errors, Format
-// returns no text and an [ErrorList] whose positions have no file name.
+// merges consecutive blank lines, and aligns the comments that follow statements on neighboring
+// lines. It preserves all comments, the order of the lines, and the meaning of the file. If the
+// file has errors, Format returns no text and an [ErrorList] whose positions have no file name.
 func Format(src []byte) ([]byte, error) {
 	var b bytes.Buffer
 	w := tabwriter.NewWriter(&b, 0, 0, 1, ' ', tabwriter.StripEscape) // \xff keeps tabwriter from splitting text into cells

@@ -56,8 +56,8 @@ func keyNetForm(key []KeyField, first bool) string {
 func (f Field) same(g Field) bool { return f.String() == g.String() }
 
 // pair formats the pair as in a statement, for example as "src as path". If both fields are the
-// same, it formats only one. The field of the restricted calls usually comes first. If first is
-// true, the other field comes first, unless it refers to a result.
+// same, it formats only one. Usually, the field of the restricted calls comes first. If first is
+// true, it comes second, unless the other field refers to a result.
 func (k KeyField) pair(first bool) string {
 	switch {
 	case k.Field.same(k.Other):

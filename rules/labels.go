@@ -10,7 +10,7 @@ import (
 // calls.
 type labels struct {
 	maps  map[string][]*Map // map statements, keyed by label
-	weak  map[string]*Map   // first map statement, in file order, that gives a name to calls without proof that they perform the named action; keyed by name
+	weak  map[string]*Map   // maps a name to the first map statement, in file order, that gives the name to calls without proof that they perform the named action
 	order map[*Map]int
 	words vocabulary
 }

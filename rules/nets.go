@@ -120,8 +120,8 @@ func (s *Require) waitingCall(before Name) (tool gate.Tool, spared []gate.Tool) 
 }
 
 // reason returns the sentence for refusals; the gate replaces {key} with the key's values. The
-// sentence contains the words "a successful call to" because they read well before any name,
-// whether a noun, a plural or a verb.
+// sentence contains the words "a successful call to" because they read well before any name, even
+// before a verb or a plural noun.
 func (s *Require) reason(first []Name, before Name) string {
 	call, one := "a successful call to "+text.Join(nameTexts(first), "or"), len(s.Key) > 0 && !hasTwoFields(s.Key)
 	end := " first."
@@ -186,9 +186,9 @@ func blockNet(s *Block, tool Name) gate.Net {
 	return n
 }
 
-// taintTransitions returns the transitions that activate and deactivate a rule. Making a call
-// listed in the clause "after" activates the rule. A success of a call listed in the clause "until"
-// deactivates it.
+// taintTransitions returns the transitions that activate and deactivate a rule. A call listed in
+// the clause "after" activates the rule when it is made. A call listed in the clause "until"
+// deactivates the rule when it succeeds.
 func taintTransitions(after, until []Name) []gate.Transition {
 	ts := []gate.Transition{{Name: "taint", Inputs: []string{ready}, Outputs: []string{tainted}, Tools: gateTools(after), Observe: true, Spoils: true}}
 	if len(until) > 0 {
@@ -197,8 +197,8 @@ func taintTransitions(after, until []Name) []gate.Transition {
 	return ts
 }
 
-// exemptUntil returns exemptions from a rule for the calls that end it. They are necessary only if
-// the rule applies to a pattern, such as *; if n is not a pattern, exemptUntil returns nil.
+// exemptUntil exempts the calls that end a rule from the rule itself. The exemptions are necessary
+// only if the rule applies to a pattern, such as *; if n is not a pattern, exemptUntil returns nil.
 func exemptUntil(n Name, until []Name) []gate.Tool {
 	if !n.Glob() {
 		return nil

@@ -59,8 +59,8 @@ func (p keyParser) keyField(of side) KeyField {
 	return p.checkKeyField(k, of)
 }
 
-// checkKeyField rejects a field of a result if the result might not exist when the field is read.
-// It returns k.
+// checkKeyField returns k. It reports an error if a field of k refers to a result that might not
+// exist when the field is read.
 func (p keyParser) checkKeyField(k KeyField, of side) KeyField {
 	switch {
 	case k.Field.Result:

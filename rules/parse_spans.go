@@ -11,8 +11,8 @@ import (
 	"github.com/petrigate/petrigate/internal/text"
 )
 
-// numberedSpan parses a number with an optional unit attached to it, such as 10 or 10m. If the unit
-// is missing, it returns an empty word.
+// numberedSpan parses a number with an optional unit attached to it, such as 10 or 10m. If the
+// number has no unit, the second result is empty.
 func numberedSpan(text string) (n int, word string, ok bool) {
 	word = strings.TrimLeft(text, "0123456789")
 	n, err := strconv.Atoi(strings.TrimSuffix(text, word))

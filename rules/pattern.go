@@ -12,7 +12,7 @@ import (
 	"github.com/petrigate/petrigate/gate"
 )
 
-// Limits on regexes, so that every file can be loaded and matched cheaply.
+// Limits on regexes. They bound the cost of loading a file and of matching its regexes.
 const (
 	maxRegexLength = 1000  // maximum length in bytes
 	maxRegexSteps  = 20000 // maximum number of instructions in the compiled program
@@ -64,9 +64,9 @@ func (p Pattern) command() []string {
 func (p Pattern) Match(s string) bool { return p.match != nil && p.match(s) }
 
 // MatchWord returns a function that reports whether a string contains the given word. An occurrence
-// does not count if it is part of a longer word, that is, if an ASCII letter, digit or underscore
-// at its beginning or end is next to another one. For example, the function finds "--force" in
-// "push --force".
+// that is part of a longer word does not count. An occurrence is part of a longer word if its first
+// or last character is an ASCII letter, digit or underscore and the character next to it outside
+// the occurrence is one too. For example, the function finds "--force" in "push --force".
 func MatchWord(word string) func(string) bool {
 	first, last := isWordByte(word, 0), isWordByte(word, len(word)-1)
 	return func(s string) bool {

@@ -31,16 +31,16 @@ func (l *labels) covers(a, b Name) bool {
 	return len(maps) > 0
 }
 
-// alsoLabels reports whether every call that matches the map statement m gets the given name,
-// because a map statement for this name matches whenever m does.
+// alsoLabels reports whether every call that matches the map statement m gets the given name, too.
+// It looks for a map statement that gives this name and matches whenever m does.
 func (l *labels) alsoLabels(m *Map, label string) bool {
 	return slices.ContainsFunc(l.maps[label], func(other *Map) bool {
 		return other.tool().Text == m.tool().Text && other.Field == m.Field && other.Pattern.includes(m.Pattern)
 	})
 }
 
-// includes reports whether p matches whenever q does. This is so if the patterns are equal, or if
-// both look for the same command and q narrows it with more words.
+// includes reports whether p matches whenever q does. It returns true if the patterns are equal, or
+// if both look for the same command and q narrows it with more words.
 func (p Pattern) includes(q Pattern) bool {
 	if p.Kind != Runs || q.Kind != Runs {
 		return p.String() == q.String()

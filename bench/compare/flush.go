@@ -12,7 +12,7 @@ import (
 
 const (
 	flushes   = 200             // number of appends, each followed by a flush
-	flushTime = 2 * time.Second // no append starts after this time, even if the disk is slow
+	flushTime = 2 * time.Second // time limit for the appends; no append starts later, even if the disk is slow
 	flushSize = 1600            // size of an append in bytes, equal to that of a decision record
 
 	// After each flush, the benchmark writes as many bytes as an outcome record and pauses, to

@@ -82,9 +82,9 @@ func reasonFlag(c *cobra.Command) *string {
 	return c.Flags().String("reason", "", "a `text` for the record; with a denial the agent sees it too")
 }
 
-// readApproval returns the approval selected by args: first as an entry in the proxy's list, then
-// with all details. The argument can be a prefix of the approval's ID. Without an argument, there
-// must be exactly one pending approval.
+// readApproval returns the approval selected by args. The first result is the entry in the proxy's
+// list; the second contains all details. The argument can be a prefix of the approval's ID. Without
+// an argument, there must be exactly one pending approval.
 func readApproval(args []string) (ownedItem[operator.ApprovalInfo], operator.ApprovalInfo, error) {
 	found, err := chosenApproval(args)
 	if err != nil {

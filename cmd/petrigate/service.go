@@ -79,8 +79,8 @@ func serviceVariables(c *config.Config) (all []service.Variable) {
 }
 
 // configVariables returns the names of this process's environment variables that affect the
-// configuration: those that it refers to, and PETRIGATE_ variables, which override its settings.
-// Variables that the service has anyway, such as HOME, are left out.
+// configuration: variables that the configuration refers to, and PETRIGATE_ variables, which
+// override its settings. It leaves out variables that the service has anyway, such as HOME.
 func configVariables(ctx context.Context, path string, c *config.Config) (names []string) {
 	common := []string{"HOME", "USER", "LOGNAME", "APPDATA", "XDG_CONFIG_HOME"}
 	common = append(common, list.Map(serviceVariables(c), func(v service.Variable) string { return v.Name })...)

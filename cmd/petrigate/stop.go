@@ -128,7 +128,7 @@ func switchProxies(s stdio, on bool, session string, pid int, ask func([]*contro
 		return err
 	}
 	var failed []error
-	for _, client := range clients { // if one proxy does not respond, the others must still be stopped
+	for _, client := range clients { // if one proxy does not respond, the order must still reach the others
 		status, err := client.Status()
 		if err != nil {
 			failed = append(failed, err)

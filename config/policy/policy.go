@@ -103,9 +103,9 @@ func (p *Policy) lacks() func(tool string, f gate.Field) string {
 }
 
 // NewSession returns a session for a principal. If o.Active is nil, the configuration's active nets
-// are active. If o.Global is nil, the session shares the state of nets with global scope with the
-// policy's other sessions. If o.Principal is nil, it shares the state of nets with principal scope
-// with the principal's other sessions or, if principal is empty, with no other session.
+// are active. If o.Global is nil, the session uses the policy's shared state for nets with global
+// scope. If o.Principal is nil, the session uses the principal's shared state for nets with
+// principal scope. If principal is empty, too, the session does not share that state.
 func (p *Policy) NewSession(principal string, o gate.SessionOptions) *gate.Session {
 	if o.Active == nil {
 		o.Active = p.Active
@@ -132,7 +132,7 @@ func (p *Policy) NewSession(principal string, o gate.SessionOptions) *gate.Sessi
 type Problem struct {
 	Code rules.Code // code of the problem; see docs/codes.md
 	Pos  gate.Position
-	Net  string // name of the net in the configuration that has the problem; may be empty
+	Net  string // name of the configuration's net that has the problem; may be empty
 	Msg  string
 	Hint string // suggested correction; may be empty
 	text string

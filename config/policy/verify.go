@@ -27,8 +27,8 @@ const (
 	Unknown Result = "unknown"
 )
 
-// A Report holds what [Policy.Verify] found out about a policy. It applies to a single session,
-// from the session's start. It assumes that the policy's active nets are enforced, even if the
+// A Report holds the findings of [Policy.Verify] about a policy. They apply to a single session,
+// from the session's start. They assume that the policy's active nets are enforced, even if the
 // configuration's mode is "shadow". A net that is itself in shadow mode is assumed to refuse
 // nothing.
 type Report struct {
@@ -112,7 +112,7 @@ type Step struct {
 	Args    string        // arguments as JSON, if the step begins a call; empty means {}
 	Result  string        // result, as JSON, that the call must return on success; empty means any
 	Name    string        // name of the call for messages: the last name that the policy gives the call or, without one, Tool
-	Weak    bool          // whether Name is weak: it can cause a refusal of the call, but the call's success does not count for it
+	Weak    bool          // whether Name is weak: the call can be refused because of this name, but its success does not count under this name
 	Wait    time.Duration // if positive, the step is not a call but the passage of this amount of time
 	Ends    bool          // whether the step ends the call
 	Outcome gate.Outcome  // outcome, if the step ends the call

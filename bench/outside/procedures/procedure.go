@@ -145,11 +145,11 @@ func (d domain) read(tasks map[string][]task, in implied) error {
 	return nil
 }
 
-// implied maps a function to the functions whose success follows from its own. For example, a
-// successful login proves that the user exists.
+// implied maps a function to the functions whose success is implied by its own success. For
+// example, a successful login proves that the user exists.
 type implied map[string][]implication
 
-// An implication names a function whose success follows from that of another function.
+// An implication names a function whose success is implied by the success of another function.
 type implication struct {
 	Function   string            `json:"function"`
 	Parameters map[string]string `json:"parameters"` // maps parameters of Function to the parameters of the other function that have the same values

@@ -136,8 +136,8 @@ func (s *subscription) endOld() {
 	}
 }
 
-// ended handles the end of the current subscription, and waits until the next attempt is due. It
-// returns false if the server does not support subscriptions, or if ctx is done.
+// ended handles the end of the current subscription, and waits until it is time to subscribe again.
+// It returns false if the server does not support subscriptions, or if ctx is done.
 func (s *subscription) ended(ctx context.Context, reply conn.Reply) bool {
 	s.current, s.caughtUp = nil, false
 	if reply.Error != nil || errors.As(reply.Err, new(*conn.StatusError)) {

@@ -48,7 +48,7 @@ type supervisor struct {
 	*Upstream
 	failures int  // number of consecutive failures
 	everUp   bool // whether the upstream has ever connected; if so, the configuration is known to work
-	only2025 bool // whether the latest attempt to connect agreed on [rev.Rev2025]; if so, the next attempt skips server/discover
+	only2025 bool // whether the latest attempt to connect negotiated [rev.Rev2025]; if so, the next attempt skips server/discover
 	fellBack bool // whether the server uses HTTP+SSE instead of streamable HTTP
 	gaveUp   bool
 }
@@ -132,8 +132,8 @@ func (s *supervisor) pause(ctx context.Context) {
 	s.pauseUntil(ctx, func(within context.Context) { <-within.Done() })
 }
 
-// pauseUntil delays the next attempt to connect until f returns. It cancels the context of f after
-// the usual pause.
+// pauseUntil calls f and delays the next attempt to connect until f returns. The context of f is
+// canceled after the usual pause.
 func (s *supervisor) pauseUntil(ctx context.Context, f func(context.Context)) {
 	d := min(conn.FirstPause<<min(s.failures, 10), conn.LastPause)
 	s.failures++

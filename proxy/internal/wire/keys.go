@@ -219,8 +219,8 @@ func ownLiteral(lit []byte) bool {
 	return !ok || isOwn([]byte(name)) // a name that cannot be decoded might have the prefix
 }
 
-// leaveOut leaves out the member between two offsets, together with one adjacent comma. It returns
-// the offset where copying continues.
+// leaveOut skips the member between two offsets, together with one adjacent comma. It returns the
+// offset where copying continues.
 func (s *scrubber) leaveOut(from, to int) int {
 	s.dst = append(s.dst, s.src[s.at:from]...)
 	s.dropped = true

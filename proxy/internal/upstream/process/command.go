@@ -14,8 +14,8 @@ import (
 	"strings"
 )
 
-// inherited reports whether children inherit the named environment variable. Any other variable
-// might hold a secret of this program or of another server.
+// inherited reports whether children inherit the named environment variable. Other variables are
+// not inherited, because they might hold secrets of this program or of another server.
 func inherited(name string) bool {
 	if strings.HasPrefix(name, "LC_") {
 		return true
@@ -49,8 +49,9 @@ func Environment(ours []string, own map[string]string) []string {
 }
 
 // Find resolves a command as the child would. A relative path starts from dir. A bare name is
-// looked up in the directories listed in PATH. If own, the environment configured for the child,
-// contains PATH, Find uses that value instead of this process's PATH, except on Windows.
+// looked up in the directories listed in PATH. The value of PATH comes from own, the environment
+// configured for the child. If own does not contain PATH, and always on Windows, Find uses this
+// process's PATH.
 func Find(command, dir string, own map[string]string) (string, error) {
 	path, ok := own["PATH"]
 	bare := filepath.Base(command) == command
@@ -82,7 +83,7 @@ func StartError(command string, err error) error {
 	return fmt.Errorf("starting %q: %w", command, reason)
 }
 
-// Describe returns a description of how a process ended, for error messages.
+// Describe formats how a process ended, for use in error messages.
 func Describe(s *os.ProcessState) string {
 	if s == nil {
 		return "the server's process has exited"

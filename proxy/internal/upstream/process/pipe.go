@@ -27,17 +27,17 @@ const maxBurst = 256 << 10
 // keepBuffer is the maximum size of an empty buffer that is reused.
 const keepBuffer = 1 << 20
 
-// A Pipe writes messages to a child's standard input without making callers wait for the child.
-// Callers write as many queued bytes as the operating system's pipe accepts immediately. A
-// goroutine, the flusher, writes the rest. Only one of these goroutines writes at a time. mu guards
-// the fields below it.
+// A Pipe writes messages to a child's standard input without making callers wait for the child. A
+// caller writes as many queued bytes as the operating system's pipe accepts immediately. A
+// background goroutine, the flusher, writes the rest. Only one goroutine writes at a time. The
+// mutex mu guards the fields below it.
 type Pipe struct {
 	file   *pipe.File
 	broken func(error) // called when writing has failed
 
 	mu      sync.Mutex
 	pending []byte // queued bytes that are not yet being written
-	spare   []byte // empty buffer for messages added while pending is being written; nil if none
+	spare   []byte // empty buffer, used for messages added while pending is being written; may be nil
 	busy    bool   // whether a caller or the flusher is writing
 	corks   int    // number of callers holding back writes
 	queued  int64  // total number of bytes of the messages added so far
@@ -71,7 +71,8 @@ const Nowhere = math.MaxInt64
 // several is true, Write lets other goroutines queue their messages first, so that one system call
 // can write all of them.
 //
-// Write fails if the pipe is closed or broken, or if the child does not read.
+// Write fails if the pipe is closed or broken. It also fails if too many bytes are queued because
+// the child does not read.
 func (p *Pipe) Write(position *int64, several bool, size int, build func([]byte) []byte) error {
 	p.mu.Lock()
 	if p.err != nil {
@@ -102,8 +103,8 @@ func (p *Pipe) Write(position *int64, several bool, size int, build func([]byte)
 	return nil
 }
 
-// Cork makes the Pipe hold back writes until Uncork is called. It is used when more messages are
-// about to be added.
+// Cork makes the Pipe hold back writes until Uncork is called. Callers use it before they add
+// several messages.
 func (p *Pipe) Cork() {
 	p.mu.Lock()
 	defer p.mu.Unlock()
@@ -121,8 +122,8 @@ func (p *Pipe) Uncork() {
 	p.drain() // drain also unlocks mu
 }
 
-// maxRounds is the maximum number of writes per call of drain. The flusher writes the messages that
-// are still queued afterwards.
+// maxRounds is the maximum number of writes in one call to drain. The flusher writes the messages
+// that are still queued afterwards.
 const maxRounds = 4
 
 // drain writes pending bytes without blocking. It must be called with mu held and busy set, and
@@ -215,7 +216,7 @@ var ErrTooLong = errors.New("a message from the server is too long")
 
 const (
 	lineBuffer = 64 << 10
-	bigLine    = 32 << 10 // minimum length of a line that stays valid after the next call to Next
+	bigLine    = 32 << 10 // a line of at least this length stays valid after the next call to Next
 	maxExpect  = 4 << 20  // maximum value of LineReader.expect
 )
 
@@ -226,7 +227,7 @@ type LineReader struct {
 
 	buf        []byte
 	spare      []byte // buffer of the usual size, saved for later while buf is larger
-	expect     int    // expected length of a large line: that of the latest one, but at most maxExpect
+	expect     int    // expected length of a large line: the length of the latest large line, but at most maxExpect
 	start, end int    // buf[start:end] holds the bytes that have been read but not returned
 	seen       int    // offset in buf; no newline lies between start and this offset
 	err        error
@@ -303,9 +304,9 @@ func (l *LineReader) read() {
 	l.end += n
 }
 
-// grow at least doubles the buffer. It also makes room for a line as long as the latest large line
-// (but at most maxExpect), because a server's large lines tend to have similar lengths. Repeated
-// doubling would copy the buffer each time.
+// grow at least doubles the size of the buffer. A server's large lines tend to have similar
+// lengths, so grow also makes room for a line as long as the latest large line, up to maxExpect.
+// Otherwise, the buffer might be doubled, and thus copied, several times for each large line.
 func (l *LineReader) grow() {
 	grown := make([]byte, max(2*len(l.buf), l.expect+bigLine))
 	l.end = copy(grown, l.buf[l.start:l.end])

@@ -68,8 +68,8 @@ func (w *Watchdog) Forget(pid int) {
 }
 
 // sendCommand sends a command to the watchdog process, if it is running. It does not block, because
-// the watchdog never stops reading its input. It ignores errors, because they mean that the
-// watchdog has exited, and await notices that.
+// the watchdog never stops reading its input. It ignores errors. An error means that the watchdog
+// has exited, and await detects that.
 func (w *Watchdog) sendCommand(op byte, pid int) {
 	if w.pipe != nil {
 		_, _ = fmt.Fprintf(w.pipe, "%c %d\n", op, pid)

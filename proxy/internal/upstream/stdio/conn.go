@@ -290,6 +290,6 @@ func (c *Conn) readErrors() {
 				c.Host.Log.Info("upstream says", "stderr", text.Excerpt(string(line), stderrLine))
 			}
 		}
-		within = more // whether the next read returns more of the same line, which is not logged
+		within = more // whether the next read continues this line; only the beginning of a long line is logged
 	}
 }

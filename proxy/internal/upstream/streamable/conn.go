@@ -44,7 +44,7 @@ const (
 	drainTime      = time.Second     // how long to wait, after the response, for the end of the stream
 
 	ExcerptLimit = 64 << 10 // maximum number of bytes read from an error response
-	maxAnswers   = 16       // maximum number of requests from the server that the proxy refuses at the same time
+	maxAnswers   = 16       // maximum number of refusals of the server's requests that are sent at the same time
 )
 
 // A Conn is a connection to a streamable HTTP endpoint. It is safe for concurrent use.
@@ -56,12 +56,12 @@ type Conn struct {
 	Current    atomic.Pointer[conn.Session] // nil before the handshake
 	authorized atomic.Pointer[string]       // latest Authorization header that was sent
 
-	otherSessions atomic.Bool // whether JSON-RPC errors about unknown sessions concern the server's own sessions, not the MCP session; if true, they do not cause a new handshake
+	otherSessions atomic.Bool // whether the server uses JSON-RPC errors about unknown sessions for sessions of its own, not for MCP sessions; if so, such errors do not cause a new handshake
 
 	renewing sync.Mutex
 	renewed  wait.Signal   // signals that a new handshake has replaced the session
 	streamed wait.Signal   // signals that the server has responded to the request for a session's GET stream
-	answers  chan struct{} // limits how many requests from the server the proxy refuses at the same time
+	answers  chan struct{} // limits the number of refusals of the server's requests that are sent at the same time
 }
 
 func (c *Conn) Lifetime() context.Context { return c.ctx }
@@ -119,11 +119,11 @@ func NewHTTPClient(secure *tls.Config) *http.Client {
 
 func (c *Conn) Agree(s *conn.Session) { c.Current.Store(s) }
 
-// renew performs a handshake to replace the session, either because the server no longer knows the
-// session or because more client capabilities must be declared. If another caller has already
-// replaced it, renew does nothing. If the handshake fails, renew returns an error and ends the
-// connection. But if the handshake takes too long or ctx is done, the connection and the old
-// session remain in use.
+// renew performs a handshake to replace the session. It is called when the server no longer knows
+// the session, or when more client capabilities must be declared. If another caller has already
+// replaced the session, renew does nothing. If the handshake takes too long or ctx is done, renew
+// returns an error, and the connection and the old session remain in use. If the handshake fails
+// for another reason, renew also ends the connection.
 func (c *Conn) renew(ctx context.Context, old *conn.Session) error {
 	c.renewing.Lock()
 	defer c.renewing.Unlock()
@@ -145,8 +145,8 @@ func (c *Conn) renew(ctx context.Context, old *conn.Session) error {
 	return nil
 }
 
-// Restart ends the connection, with err as the reason, so that a new connection is opened.
-// In-flight requests are not affected, so it always returns true.
+// Restart ends the connection, with err as the reason. The upstream then opens a new connection.
+// Restart always returns true, because it does not affect in-flight requests.
 func (c *Conn) Restart(_ context.Context, err error) bool {
 	c.Fail(err)
 	return true

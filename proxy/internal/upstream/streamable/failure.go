@@ -41,8 +41,8 @@ func (c *Conn) lostError(x *conn.Exchange, err error, sent bool) error {
 	return conn.NotSent(cause)
 }
 
-// cause returns the error to report for the exchange x. The exchange has failed with the transport
-// error err. The first result is false if the proxy itself has ended the exchange.
+// cause returns the error to report for the exchange x, which has failed with the transport error
+// err. If the proxy itself has ended the exchange, the first result is false.
 func (c *Conn) cause(x *conn.Exchange, err error) (open bool, cause error) {
 	switch {
 	case c.ctx.Err() != nil:

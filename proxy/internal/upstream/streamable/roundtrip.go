@@ -76,9 +76,9 @@ func (c *Conn) Cancel(x *conn.Exchange, reason string) {
 	context.AfterFunc(x.Ctx, func() { stop.Stop() })
 }
 
-// Retire ends the connection and all open requests from the server. If the connection had not ended
-// before, Retire also ends the session, if any. In-flight requests to the server are not affected,
-// unless the upstream is being closed.
+// Retire ends the connection and all open requests from the server. It also ends the session,
+// unless the connection had already ended or has no session. In-flight requests to the server
+// continue, unless the upstream is being closed.
 func (c *Conn) Retire() {
 	lost := c.Cause() != nil
 	c.Fail(process.ErrClosed)
