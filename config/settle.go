@@ -33,8 +33,8 @@ func (c *Config) settle(d *decoder, l *layers) {
 	}
 }
 
-// settleChannels sets the default approval channels. It reports channels that need the console if
-// the console is off, and warns about channels that do not ask for the PIN.
+// settleChannels sets the default approval channels. If the console is off, it reports channels
+// that need the console. If a PIN is set, it warns about channels that do not ask for the PIN.
 func (c *Config) settleChannels(d *decoder, l *layers) {
 	a, at := &c.Approval, l.set["approval.channels"]
 	if a.Channels == nil {

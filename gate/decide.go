@@ -146,10 +146,10 @@ func (j *judgement) names() []Name {
 // shadow mode.
 func (q *Prepared) Verdicts() []Verdict { return q.judgement.findings.verdicts(nil) }
 
-// Decide decides on c in state s. It returns an [Allow], a [Refusal] or an [Ask], and the resulting
-// change to the state. It does not modify s. The caller must apply the delta to this very state, or
-// decide again. The Allow's ticket is not tied to a session; settle the call by its number with
-// [Policy.Settle].
+// Decide decides whether the call c may proceed in state s. It returns an [Allow], a [Refusal] or
+// an [Ask], and the resulting change to the state. It does not modify s. The caller must apply the
+// delta to this very state, or decide again. The ticket of an Allow is not tied to a session;
+// settle the call by its number with [Policy.Settle].
 //
 // Decide calls the nets' hooks; see [Net.Validate].
 func (p *Policy) Decide(s *State, c Call, g *Grant) (Decision, *Delta) {

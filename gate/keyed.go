@@ -149,10 +149,10 @@ func (j *judgement) fillPlan(p *plan) {
 }
 
 // addTransition adds the transition t to the plan. t lists the name p.labels[label]. If t reads its
-// key from the result, addTransition adds it to p.watches. It does not do so for a weak name,
-// because the call's success does not count for such a name; see [Name]. If t reads its key from
-// the arguments, addTransition adds the call's values for the key. If the call has no such value,
-// it adds t to p.spoils or records the missing value in p.missing.
+// key from the result, addTransition adds t to p.watches, unless the name is weak: the call's
+// success does not count for a weak name; see [Name]. If t reads its key from the arguments,
+// addTransition adds the call's values for the key. If the call has no such value, addTransition
+// adds t to p.spoils or records the missing value in p.missing.
 func (p *plan) addTransition(c *keyvalue.CallReader, label, t int) {
 	n := p.net
 	number := n.keys[n.keyOf[t]]

@@ -10,9 +10,9 @@ import (
 )
 
 // nearTo returns the near misses (see [Near]) to list when the net n blocks a call under the given
-// name: calls that seemed to meet a requirement of n but did not count. The blocked call itself can
-// be one of them. For example, a script that runs the required command and then the blocked one
-// does not meet the requirement, because n decides on the whole script beforehand.
+// name. These are calls that seemed to meet a requirement of n but did not count. The blocked call
+// itself can be one of them. For example, a script that runs the required command and then the
+// blocked one does not meet the requirement, because n decides on the whole script before it runs.
 func (j *judgement) nearTo(n *net, name string) (near []Near) {
 	near = list.Filter(j.state.Near, func(miss Near) bool { return slices.Contains(n.awaits, miss.Name) })
 	for i := range j.labels {
@@ -31,10 +31,10 @@ func (j *judgement) nearTo(n *net, name string) (near []Near) {
 }
 
 // addNear adds to d the call's near misses (see [Near]) for the names that nets wait for. A call is
-// a near miss if it is certain to have the name but its success will not count. It is also a near
-// miss if it contains the first two words of the command (see [part]) but does not run the command.
-// If the call's success will count for the name, addNear adds an entry without a reason, which
-// removes an earlier near miss.
+// a near miss for a name if it is certain to have the name but its success will not count. It is
+// also a near miss if it contains the first two words of a command with this name (see [part]) but
+// does not run the command. If the call's success will count for the name, addNear adds an entry
+// without a reason, which removes an earlier near miss.
 func (j *judgement) addNear(d *Delta) {
 	for i := range j.labels {
 		l := &j.labels[i]

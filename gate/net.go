@@ -89,11 +89,11 @@ func (n *net) advance(m petri.Marking, flights []Flight) bool {
 	return n.net.Advance(m, n.structural, toolnet.MaxRounds, present)
 }
 
-// candidate returns the index of the first enabled transition among the given ones. It returns -1
+// candidate returns the index of the first of the given transitions that is enabled. It returns -1
 // if it finds no such transition or the net is stuck. It skips transitions with Spoils, which fire
-// separately. It also skips transitions with Evidence, so that no call can meet its own
-// requirement, unless observed is true. In a net with Evidence, observed must be false unless all
-// given transitions are observers.
+// separately. Unless observed is true, it also skips transitions with Evidence, so that no call can
+// meet its own requirement. In a net with Evidence, observed must be false unless all given
+// transitions are observers.
 func (n *net) candidate(transitions []int, data *NetData, observed bool) int {
 	if data.Stuck {
 		return -1

@@ -161,9 +161,10 @@ func (c *namedCall) doubted(f *finding, l *naming.Label, reason string) (*Doubt,
 	return nil, reason
 }
 
-// matched returns the label to show to the caller when l blocks the call. Usually, this is l. But
-// if l is a pattern that matches only weak names (see [Name]), a concrete name is clearer. In this
-// case, matched returns the first of these names that a map statement gives, if there is one.
+// matched returns the label to show to the caller when l blocks the call. Usually, this is l. If l
+// is a pattern that matches only weak names (see [Name]), a concrete name is clearer. In this case,
+// matched returns the first of these names that comes from a map statement, or l if it finds no
+// such name.
 func (f *finding) matched(l *naming.Label) *naming.Label {
 	if l.Glob == 0 || !l.Weak {
 		return l

@@ -115,8 +115,8 @@ func (g *Naming) HasActions(tool string) bool { return g.actionPatterns || g.bas
 func (g *Naming) Dotted() map[string]bool { return g.dotted }
 
 // actions appends names of the form tool.action for the call's argument "action". If the argument
-// is not a single string, actions appends only the names that rules need, because there can be
-// many.
+// is not a single string, it can produce many names. In this case, actions appends only the names
+// that rules need.
 func (g *Naming) actions(c *toolnet.Call, tool Label, ls []Label) []Label {
 	f := jsonpath.Member(c.Args, "action")
 	l := Label{From: FromAction, Certain: tool.Certain && !f.Weak()}

@@ -7,8 +7,8 @@ import (
 )
 
 // Own computes the names of calls for a net that does not use the policy's labels. If Mapper is
-// set, it returns the names. Otherwise, a call has its physical names (see [toolnet.Call]) and the
-// names that the net's own map statements give it (see [toolnet.Map]).
+// set, Mapper returns the names. Otherwise, a call has its physical names (see [toolnet.Call]) and
+// the names that the net's own map statements give it (see [toolnet.Map]).
 type Own struct {
 	Mapper   func(toolnet.Call) []toolnet.Name
 	Maps     *Mapping // the net's own maps; nil if it has none

@@ -66,8 +66,8 @@ func (c *checker) key(t *Transition, size int) {
 
 // results reports an error if two transitions read key values from the results of the same tool. A
 // call counts only for the first enabled transition. Which one is enabled can depend on the key
-// value, but the gate does not know the value until the call has ended, so it could not always
-// choose.
+// value, but the gate does not know the value until the call has ended. The gate could therefore
+// not always choose the transition.
 func (c *checker) results() {
 	reads := func(f Field) bool { return f.Result }
 	var before []*Transition

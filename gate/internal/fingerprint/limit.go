@@ -23,7 +23,7 @@ func WithMaps(print string, maps []toolnet.Map) string {
 
 // Limit returns a fingerprint that stays the same if only the numbers of a limit change. It covers
 // the kind of limit, its scope, and the tools and the key of the transition that uses up the limit.
-// The index of this transition is spend.
+// spend is the index of this transition.
 func Limit(n *toolnet.Net, spend int) string {
 	t := &n.Transitions[spend]
 	tools := list.Map(t.Tools, func(u toolnet.Tool) string { return hash(u) })
@@ -42,8 +42,8 @@ func Limit(n *toolnet.Net, spend int) string {
 }
 
 // Family returns a fingerprint of a limit that does not depend on its maximum. The given place
-// holds the limit's tokens; for a limit on a sum, place is empty. The period for refunding one
-// token depends on the maximum. Instead, the fingerprint covers the period for refunding all
+// holds the limit's tokens; for a limit on a sum, place is empty. Because the period for refunding
+// one token depends on the maximum, the fingerprint instead covers the period for refunding all
 // tokens, rounded down to a named period such as an hour.
 func Family(n *toolnet.Net, place string) string {
 	c := n.Clone()

@@ -309,9 +309,9 @@ func formatPart(part string) string {
 	return string(text.EscapeJSON([]byte(part)))
 }
 
-// isPlain reports whether the string s can be shown without quotes. It must start with a letter or
-// one of /._~@#+, contain only letters, these characters, digits, hyphens and colons, not end with
-// a dot or a colon, and not look like the JSON value true, false or null.
+// isPlain reports whether the string s can be shown without quotes. A plain string starts with a
+// letter or one of the characters /._~@#+. It contains only letters, these characters, digits,
+// hyphens and colons. It does not end with a dot or a colon, and it is not true, false or null.
 func isPlain(s string) bool {
 	if s == "" || s == "true" || s == "false" || s == "null" {
 		return false

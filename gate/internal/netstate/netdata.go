@@ -206,9 +206,9 @@ type Extras struct {
 	Spoilers []Flight
 
 	// Lapsed lists observers that wait in the default state (see [NetData]) but must not fire when
-	// their calls succeed, for example because they have been disabled since. In the state for a
-	// key value, this applies only to that value; in the default state, to all values without a
-	// state of their own.
+	// their calls succeed, for example because they were disabled in the meantime. A list in the
+	// state for a key value applies only to that value. A list in the default state applies to all
+	// values without a state of their own.
 	Lapsed []Flight
 
 	Row string // identifies the last call counted by a net with [toolnet.Net].Row; empty if no call was counted
