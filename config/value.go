@@ -182,8 +182,8 @@ func (v Value) requireUnit(unit string) bool {
 	return v.kind != numberKind
 }
 
-// requires reports an error for each of the given keys that the mapping lacks. The position of the
-// error is the mapping's own key, and the hint is the example.
+// requires reports an error for each of the given keys that the mapping lacks. The error has the
+// position of the mapping's own key, and its hint is the example.
 func (v Value) requires(example string, keys ...string) {
 	for _, key := range keys {
 		if v.get(key) == nil {

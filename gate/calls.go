@@ -5,8 +5,9 @@ import (
 	"time"
 )
 
-// Decide decides on c in the current state. It returns an [Allow] with a ticket, a [Refusal], or an
-// [Ask]. It never waits. Once people have approved an Ask, call Decide again with its grant.
+// Decide decides whether the call c may proceed in the current state. It returns an [Allow] with a
+// ticket, a [Refusal], or an [Ask]. It never waits. Once people have approved an Ask, call Decide
+// again with its grant.
 //
 // A grant can be used only once, and only for a call with the same tool and arguments as the
 // approved call. The caller must not modify the arguments of c while the call is open.

@@ -59,7 +59,8 @@ func (q *Prepared) clear() {
 }
 
 // name prepares j for a decision on the call c under the policy p. It does the work that does not
-// depend on the state. j must be new or cleared by [Prepared.clear], but withoutMaps can be set.
+// depend on the state. j must be new or cleared by [Prepared.clear], except that withoutMaps can be
+// set.
 func (j *judgement) name(p *Policy, c *Call) {
 	j.policy, j.call = p, c
 	j.tools = naming.Physical(c, j.toolRoom[:0])

@@ -123,8 +123,8 @@ func (f *finding) spoils() []choice { return f.parts().spoils }
 // the call, or blocks it because of the marking.
 func (f *finding) objection() string { return f.parts().reason }
 
-// copyState returns a copy of the subject's state that may be modified. If the key value has no
-// state yet, the copy is derived from the net's default state; see [NetData].
+// copyState returns a copy of the subject's state. The caller can modify the copy. If the key value
+// has no state yet, the copy is derived from the net's default state; see [NetData].
 func (s *subject) copyState() NetData {
 	if s.value == nil || s.data != s.base {
 		return *s.data

@@ -86,8 +86,8 @@ func holds(s *Condition, c *Call, e *End) (ok bool) {
 	return s.Judge.Holds(c, e.Result, e.Text, s.Number)
 }
 
-// broke adds to d the near misses (see [Near]) of a call whose result violated a condition. There
-// is one for each name of the call that an observer was waiting for.
+// broke adds to d the near misses (see [Near]) of a call whose result violated a condition. It adds
+// one near miss for each name of the call that an observer was waiting for.
 func (q *PreparedEnd) broke(d *Delta, s *State, c *OpenCall) {
 	why := Doubt{What: fmt.Sprintf("its result fails the condition `success %s when %q`", q.end.Broken.Tool, q.end.Broken.Source)}
 	for k, i := range c.Nets {

@@ -249,7 +249,7 @@ func (n *net) canFire(data *NetData) []bool {
 
 // Left returns how many more calls the verdict's transition allows before its tokens are used up.
 // It does not count tokens that will be returned later. ok is true only if the transition belongs
-// to a limit that uses up tokens. It is false for limits on sums, concurrent calls and consecutive
+// to a limit that uses up tokens, and false for limits on sums, concurrent calls and consecutive
 // identical calls.
 func (s *Session) Left(v Verdict) (calls int, ok bool) {
 	s.update(func(state *State) *Delta {

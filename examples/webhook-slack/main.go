@@ -87,7 +87,7 @@ func (g *glue) handler() http.Handler {
 
 const maxBody = 1 << 20
 
-// fromPetrigate shows a new question, or updates a question that has ended. petrigate repeats the
+// fromPetrigate shows a new question, or updates a question that has ended. petrigate retries the
 // post unless the response has a 2xx status.
 func (g *glue) fromPetrigate(w http.ResponseWriter, r *http.Request) {
 	body, err := io.ReadAll(http.MaxBytesReader(w, r.Body, maxBody))

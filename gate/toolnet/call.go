@@ -11,8 +11,8 @@ type Call struct {
 	Tool string // the tool's physical name, which does not depend on the arguments
 
 	// Foreign reports whether Tool might be the name of a different tool. If so, the name can only
-	// restrict the call. It does not match an entry of [Transition.Unless], count toward a
-	// requirement, or make the call known (see [PolicyOptions].Deny).
+	// restrict the call. Such a name does not match an entry of [Transition.Unless], does not count
+	// toward a requirement, and does not make the call known (see [PolicyOptions].Deny).
 	Foreign bool
 
 	Also []Name    // other physical names of the tool

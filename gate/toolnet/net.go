@@ -70,8 +70,8 @@ type Net struct {
 	Shadow bool  // record refusals, but never block or ask
 	Static bool  // forbid switching the net on or off at run time
 
-	// Priority is the net's rank among all nets. A higher number means a higher rank. It determines
-	// when an advisory net lets a call pass; see Advisory.
+	// Priority is the net's rank among all nets. A higher number means a higher rank. The rank
+	// determines when an advisory net lets a call pass; see Advisory.
 	Priority int
 
 	// Advisory makes the net let calls pass that it would otherwise block, in two cases. In the

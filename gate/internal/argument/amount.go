@@ -18,8 +18,9 @@ const (
 	maxAmountExponent = 100
 )
 
-// Amount returns the field's value as a number and in its original spelling. ok is false unless the
-// field has a single value, which must be a nonnegative number with a limited length and exponent.
+// Amount returns the field's value as a number and in its original spelling. ok is true only if the
+// field has exactly one value and this value is a nonnegative number. The length and the exponent
+// of the number are limited.
 func Amount(f *toolnet.Field, c *toolnet.Call) (amount *big.Rat, number string, ok bool) {
 	value, ok := single(f, c)
 	if !ok || rawjson.Kind(value) != '0' || len(value) > maxAmountDigits {

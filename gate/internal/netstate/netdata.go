@@ -217,9 +217,9 @@ type Extras struct {
 }
 
 // A Debt is usage in excess of a limit's maximum. It arises when a new policy lowers the limit. A
-// refund by a call reduces the debt. The clock does not reduce the debt, but at the time Until, the
-// whole debt expires. If the limit is raised again, the remaining debt still counts as usage. A
-// Debt is immutable.
+// refund by a call reduces the debt. The clock does not reduce the debt gradually. Instead, the
+// whole debt expires at the time Until. If the limit is raised again, the remaining debt still
+// counts as usage. A Debt is immutable.
 type Debt struct {
 	Amount *big.Rat  // number of excess calls or, for a limit on a sum, the excess amount; always positive
 	Until  time.Time // when the debt expires; zero if the net has no clock or the time is unknown

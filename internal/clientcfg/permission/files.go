@@ -17,8 +17,8 @@ type files struct {
 	project string
 }
 
-// home returns a path below the directory that an environment variable names. If the variable is
-// not set, the path is below the given folder of the home directory.
+// home returns a path below a directory. The directory is the value of the given environment
+// variable. If the variable is not set, it is the given folder of the home directory.
 func (f files) home(variable, folder string, parts ...string) string {
 	dir, ok := f.Env(variable)
 	if !ok || dir == "" {
