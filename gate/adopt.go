@@ -182,7 +182,7 @@ func (a *adoption) maySpoil(n *net, c *Call) bool {
 	})
 }
 
-// reportDropped adds the nets that have no successor in the new policy to a.kept.
+// reportDropped adds to a.kept the nets that have no successor in the new policy.
 func (a *adoption) reportDropped(heirs []int) {
 	for _, old := range a.from.policy.nets {
 		same := a.to.policy.byName[old.Name]
@@ -267,8 +267,8 @@ func (c *OpenCall) renumbered(numbers map[int]int) *OpenCall {
 	return &moved
 }
 
-// couldHave reports whether u, a tool listed by n, matches the call or would match it with suitable
-// arguments.
+// couldHave reports whether u, a tool listed by n, matches the call or would match it if the call
+// had suitable arguments.
 func (c *namedCall) couldHave(n *net, u Tool) bool {
 	return slices.ContainsFunc(c.labels, func(l naming.Label) bool { return naming.Matches(&u, &l) }) || c.couldGive(n, u, Perhaps)
 }

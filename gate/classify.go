@@ -202,7 +202,7 @@ func (j *judgement) evaluateShadow(w world) *judgement {
 func (f *finding) choose(room []int) {
 	scratch := scratch{net: f.net, marking: f.data.Marking, room: room}
 	spared := f.net.listing.Spared(f.labels)
-	observes, forbids := false, false // whether an observer was chosen; whether a gating transition was chosen
+	observes, forbids := false, false // whether an observer was chosen, and whether a gating transition was chosen
 	for i := range f.labels {
 		lists, free := f.net.listing.Lookup(&f.labels[i], spared)
 		if free {

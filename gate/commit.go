@@ -235,8 +235,8 @@ func (m *move) startKeyed(f *finding, base *NetData, call Flight) {
 	m.recordMissed(f, call)
 }
 
-// watchesBefore returns the given observers without those that wait for the call. The latter must
-// be at the end of the list.
+// watchesBefore returns the given observers without those that wait for the call. The observers
+// that wait for the call must be at the end of the list.
 func watchesBefore(watches []Flight, call *Flight) []Flight {
 	for len(watches) > 0 && watches[len(watches)-1].SameCall(call) {
 		watches = watches[:len(watches)-1]

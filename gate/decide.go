@@ -102,7 +102,7 @@ type judgement struct {
 	blocked  bool
 	manual   bool
 	known    bool       // whether some active net covers the call, so that "default: deny" does not refuse it
-	replayed bool       // whether the call was made in the past, so that the verdicts cannot prevent it
+	replayed bool       // whether the call has already been made, so that the verdicts cannot prevent it
 	offered  []Call     // tools that can be called; nil means [State.Tools]
 	world    world      // selects the nets to evaluate and their states
 	row      string     // fingerprint of the call (see [argument.Fingerprint]); empty if no net counts consecutive identical calls

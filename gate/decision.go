@@ -129,7 +129,7 @@ type Holder struct {
 	Other   bool   // whether the call belongs to another session
 	Unknown bool   // whether the outcome was reported as unknown; an operator can supply the outcome later
 	More    uint64 // number of further calls with an unknown outcome that this call represents; see [OpenCall.More]
-	Brings  bool   // whether the call would produce the missing tokens on success, rather than hold them
+	Brings  bool   // whether the call does not hold the missing tokens but would produce them if it succeeded
 
 	// Voids names the calls whose success does not count while this call is in flight, as in "test
 	// or lint". It is empty if this call does not affect the success of others.

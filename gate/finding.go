@@ -53,7 +53,7 @@ type special struct {
 	missed uint64   // bit set of the observers in plan.watches that the call's success will not fire for this key value
 }
 
-// chosen reports whether t was chosen for one of the call's names so far.
+// chosen reports whether t has already been chosen for one of the call's names.
 func (f *finding) chosen(t int) bool {
 	return slices.ContainsFunc(f.choices, func(c choice) bool { return c.transition == t })
 }

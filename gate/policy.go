@@ -46,7 +46,7 @@ type Policy struct {
 	static bool // whether switching nets at run time is forbidden
 	asks   bool // whether to ask a person about uncertain names; see [PolicyOptions.AskDoubts]
 	print  string
-	parts  []part // first two words of the commands that nets wait for and that have at least three words
+	parts  []part // for each command of at least three words that a net waits for, its first two words
 
 	netKeys
 	maxValues int // maximum number of key values per net

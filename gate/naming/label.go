@@ -68,7 +68,7 @@ func Names(ls []Label) []toolnet.Name {
 // A Pattern is a glob that matches call names.
 type Pattern struct {
 	Text    string
-	Except  string // name excluded from the pattern, if any: a call that is certain to have it does not match
+	Except  string // name that the pattern excludes; a call that is certain to have this name does not match; may be empty
 	Literal bool   // whether Except is quoted, so that it never excludes a name that comes only from the call's action argument
 	Actions bool   // whether the pattern contains a dot and therefore applies to names of the form tool.action
 }

@@ -17,7 +17,7 @@ type Agent struct {
 	Edits  []string // tools that change files
 	Reads  []string // tools that only read; starter policies limit repeated calls of these tools
 
-	Fields []string    // names of arguments that contain a file name, whatever the tool
+	Fields []string    // names of the arguments that contain a file name in calls to any tool
 	Lists  [][2]string // tools that take several files, each with the JSON path of the file names in its arguments
 	Patch  [2]string   // tool that takes a patch, and the argument that contains the patch
 

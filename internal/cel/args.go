@@ -77,7 +77,7 @@ func (d *document) everything(wanted []string) (map[string]any, error) {
 	return m, d.whole.check(wanted)
 }
 
-// load converts the given members of the object, except those already looked up.
+// load converts the given members of the object, unless they have already been looked up.
 func (d *document) load(members []string) error {
 	if d.parts == nil {
 		d.parts, d.keys = make(map[string]piece), make(keys)

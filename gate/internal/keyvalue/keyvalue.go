@@ -330,7 +330,7 @@ func isPlain(s string) bool {
 // A Union holds a call's values for several keys of a net. Each key is represented by a bit.
 type Union struct {
 	Values []Value
-	Keys   uint64 // bit set of the keys added so far; as a shorthand, a [Value] that belongs to all of them can have Keys 0
+	Keys   uint64 // bit set of the keys added so far; a [Value] that belongs to all of them can have Keys 0 as a shorthand
 }
 
 // Add adds the values that the call has for the given key.
