@@ -21,7 +21,7 @@ func systemd(s System) *Manager {
 		probe:     ctl("show-environment"),
 		start: []step{
 			{argv: ctl("daemon-reload")},
-			{argv: ctl("enable", "--quiet", file)}, // a path, because the manager may have a different XDG_CONFIG_HOME and might not find the unit by name
+			{argv: ctl("enable", "--quiet", file)}, // the path is needed because the manager may have a different XDG_CONFIG_HOME and might not find the unit by name
 			{argv: ctl("restart", unit)},
 		},
 		stop:         []step{{argv: ctl("stop", unit), lenient: true}, {argv: ctl("disable", "--quiet", unit), lenient: true}},

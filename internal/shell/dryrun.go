@@ -9,7 +9,7 @@ import (
 // command would do.
 type dryRun struct {
 	says  string // options that request a dry run; their abbreviations do not count
-	flags string // options known to take no value; after any other option, a dry-run option might be that option's value
+	flags string // options known to take no value; a dry-run option after any other option might be the value of that option
 }
 
 // dryRuns maps programs and subcommands to their dry-run options. A command counts as a dry run

@@ -29,8 +29,8 @@ func Range(t testing.TB, usual int) (from uint64, count int) {
 	return from, count
 }
 
-// Count returns the usual number of inputs or, with -short or under the race detector, about a
-// fifth of that number. The race detector makes tests ten times slower and finds little in
+// Count returns the usual number of inputs. With -short or under the race detector, it returns
+// about a fifth of this number. The race detector makes tests ten times slower and finds little in
 // sequential code.
 func Count(usual int) int {
 	if testing.Short() || Race {
@@ -39,8 +39,9 @@ func Count(usual int) int {
 	return usual
 }
 
-// Bulk skips the test under the race detector, unless .ci/soak runs it. Use it in sequential tests
-// that take a long time because they process a lot of data or compute the slow hash of a PIN.
+// Bulk skips the test under the race detector, unless the test is run by .ci/soak. Use it in
+// sequential tests that take a long time because they process a lot of data or compute the slow
+// hash of a PIN.
 func Bulk(t testing.TB) {
 	t.Helper()
 	if Race && os.Getenv(Variable) == "" {

@@ -265,8 +265,8 @@ func (d *Driver) undoSteps(f *file, n *record) (after []byte, exists bool, err e
 }
 
 // restore undoes a step in a file that was edited later. It removes petrigate's entry and puts back
-// the entries that the step removed. If the file now has another entry of the same name, the
-// removed one is not put back.
+// the entries that the step removed. It does not put back an entry if the file now has another
+// entry of the same name.
 func (f *file) restore(src []byte, s step) ([]byte, error) {
 	old, err := splice.Parse(f.path, s.Before, f.client.Format)
 	if err != nil {

@@ -61,8 +61,8 @@ func (d *Driver) HookedAgents() (agents []string, complete bool) {
 }
 
 // disabledBy lists the settings that disable all hooks of an agent. The settings may be in the
-// agent's own files, or in project files in the current directory, which the project's author
-// controls.
+// agent's own files. They may also be in project files in the current directory. The project's
+// author controls these files.
 func (d *Driver) disabledBy(h clientcfg.Hooks, own *file) (all []string) {
 	files := []*file{own}
 	client := h.File()

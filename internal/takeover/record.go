@@ -129,9 +129,9 @@ func (r records) change(f *file, s step, connected bool) error {
 	})
 }
 
-// undo writes or removes a file and then deletes its record, holding the lock of the state
-// directory. asBefore reports whether the file is in its original state again. If so, undo also
-// deletes the backup, unless the backup has different content.
+// undo writes or removes a file and then deletes its record. It holds the lock of the state
+// directory. asBefore reports whether the file is in its original state again. If asBefore is true,
+// undo also deletes the backup, unless the backup has different content.
 func (r records) undo(f *file, after []byte, exists, asBefore bool) error {
 	return r.locked(func() error {
 		err := f.unchanged()

@@ -18,8 +18,8 @@ var alphabets = []struct {
 }
 
 // Alphabets returns the names of the alphabets that the word's letters belong to. It considers only
-// Latin and alphabets with letters that look like Latin ones. A word with letters from several
-// alphabets might be mistaken for another word.
+// the Latin alphabet and alphabets with letters that look like Latin letters. A word with letters
+// from several alphabets might be mistaken for another word.
 func Alphabets(word string) []string {
 	var names []string
 	for _, a := range alphabets {

@@ -71,9 +71,9 @@ func QuoteJSON(s string) []byte {
 // commands lists common names of tool arguments that hold a script.
 var commands = []string{"command", "cmd", "script"}
 
-// Command returns the arguments of a call on one line: the script, if the tool runs one, and then
-// the other arguments as JSON. It returns "" if there are no arguments. It does not escape the
-// result.
+// Command returns the arguments of a call on one line. If the tool runs a script, the script comes
+// first, followed by the other arguments as JSON. Command returns "" if there are no arguments. It
+// does not escape the result.
 func Command(args []byte) string {
 	var all map[string]json.RawMessage
 	if json.Unmarshal(args, &all) != nil {

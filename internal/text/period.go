@@ -17,8 +17,8 @@ var periods = [...]struct {
 	{"day", 24 * time.Hour},
 }
 
-// Period formats the period of a limit: as its name in rules, such as "day", or, if it has no name,
-// as a duration such as "12h".
+// Period formats the period of a limit. If the period has a name in rules, such as "day", the
+// result is this name. Otherwise, it is a duration such as "12h".
 func Period(d time.Duration) string {
 	for _, p := range periods {
 		if p.length == d {

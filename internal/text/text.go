@@ -48,8 +48,9 @@ func EscapeLines(text []byte) string {
 	return strings.Join(EscapeAll(strings.Split(string(text), "\n")), "\n")
 }
 
-// Caller describes the caller of a tool: the principal, followed by the name that the client gives
-// itself, which is not verified. Each name is shortened to at most limit bytes.
+// Caller describes the caller of a tool. The description consists of the principal and the name
+// that the client gives itself. This name is not verified. Each name is shortened to at most limit
+// bytes.
 func Caller(principal, client string, limit int) string {
 	who := Excerpt(principal, limit)
 	switch {

@@ -2,7 +2,7 @@
 // with the policy in force, and replays recorded decisions under it.
 //
 // A draft replaces one source of the policy: a file of rules or nets, or rules written inline in
-// the configuration. It is never written to disk and never put in force. Its content cannot make
+// the configuration. It is never written to disk and never takes effect. Its content cannot make
 // this package start a process, fetch anything, or read a file that the policy in force does not
 // name.
 //
@@ -134,7 +134,7 @@ func (d *Evaluator) run(ctx context.Context, take acquirer, limit time.Duration,
 		defer cancel()
 		defer stop()
 		err := d.runMarked(ctx, work)
-		release() // release the slot first, so that it is already free when the caller returns
+		release() // release the slot first, so that the slot is already free when run returns
 		done <- err
 	}()
 	select {

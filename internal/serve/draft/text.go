@@ -33,9 +33,9 @@ type Text struct {
 	index int // index in the configuration's list of rules
 }
 
-// texts returns the sources of the rules and nets in the configuration, rules first. Nets in the
-// configuration file itself are returned without their content, because that file may contain
-// secrets.
+// texts returns the sources of the rules and nets in the configuration. The sources of rules come
+// first. Nets in the configuration file itself are returned without their content, because the file
+// may contain secrets.
 func texts(c *config.Config) (all []Text) {
 	secrets := c.Secrets()
 	for i, r := range c.Rules {

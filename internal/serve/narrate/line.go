@@ -78,7 +78,7 @@ func (l *lines) widen(about string) int {
 
 func (l *lines) isQuiet() bool { return l.quiet != nil && l.quiet() }
 
-// plain prepares untrusted text for printing: it masks secrets, escapes control characters and
+// plain prepares untrusted text for printing. It masks secrets, escapes control characters and
 // truncates the text.
 func (l *lines) plain(s string, limit int) string {
 	if l.mask != nil {

@@ -60,7 +60,8 @@ func listenForCallback(r Redirect, state string) (*callback, error) {
 }
 
 // listenLocally listens on each address that the redirect's host may refer to, because a browser
-// may resolve "localhost" to IPv4 or IPv6. It is not an error if the machine lacks IPv6.
+// may resolve "localhost" to an IPv4 or an IPv6 address. It is not an error if the machine lacks
+// IPv6.
 func listenLocally(r Redirect) ([]net.Listener, error) {
 	first := "127.0.0.1"
 	if r.Host == "[::1]" {

@@ -229,7 +229,8 @@ func OpenBrowser(address string) error {
 }
 
 // Browser returns the command that opens a page in a browser. The command runs the program chosen
-// by the user or, if this is empty, the default program of the given operating system.
+// by the user. If the user has chosen no program, the command runs the default program of the given
+// operating system.
 func Browser(system, chosen string) []string {
 	switch {
 	case chosen != "":

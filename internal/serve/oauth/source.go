@@ -21,7 +21,7 @@ type Options struct {
 
 const (
 	grantTimeout = 40 * time.Second // how long obtaining a token may take, including all requests
-	recentWindow = 10 * time.Second // a server that refuses maxRecent tokens within this time is assumed to be broken
+	recentWindow = 10 * time.Second // if a server refuses maxRecent tokens within this time, it is assumed to be broken
 	maxRecent    = 3
 	pollInterval = 500 * time.Millisecond // how often to check for a login while no tokens exist
 )
@@ -114,8 +114,8 @@ func (s *Source) Await(ctx context.Context) {
 	}
 }
 
-// Close waits for the token requests in progress to finish. Otherwise, a new refresh token could be
-// lost after the old one was used, and a person would have to log in again.
+// Close waits for the token requests in progress to finish. If it did not wait, a new refresh token
+// could be lost after the old one was used, and a person would have to log in again.
 func (s *Source) Close() {
 	s.work.Wait()
 	s.client.CloseIdleConnections()

@@ -12,8 +12,8 @@ import (
 	"github.com/petrigate/petrigate/internal/text"
 )
 
-// Enforce ends the shadow mode of a configuration. It shows the calls that would have been refused
-// and the necessary change to the configuration file. If the user agrees, it writes the file and
+// Enforce ends the shadow mode of a configuration. It shows the calls that would have been refused,
+// and the change that the configuration file needs. If the user agrees, it writes the file and
 // makes the running proxies enforce the policy.
 func Enforce(ctx context.Context, cfg *config.Config, o Options) error {
 	e, err := newEnforcement(cfg)

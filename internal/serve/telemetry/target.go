@@ -83,8 +83,8 @@ func (e environment) get(name string) string {
 	return strings.TrimSpace(cmp.Or(e("OTEL_EXPORTER_OTLP_TRACES_"+name), e("OTEL_EXPORTER_OTLP_"+name)))
 }
 
-// endpoint returns the URL for sending traces. If no URL is configured, endpoint takes it from the
-// environment, and returns "" if the environment contains no URL or disables traces.
+// endpoint returns the URL for sending traces. If no URL is configured, endpoint reads the URL from
+// the environment. It then returns "" if the environment contains no URL or disables traces.
 func (e environment) endpoint(configured string) (string, error) {
 	if configured != "" {
 		return endpointURL("telemetry.traces", configured, tracesPath)

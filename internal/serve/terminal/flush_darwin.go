@@ -8,7 +8,7 @@ const (
 	setMode = unix.TIOCSETA
 )
 
-// flushInput discards input that has been typed but not read yet.
+// flushInput discards input that has been typed but not yet read.
 func flushInput(fd int) error {
 	const input = 1 // FREAD, which means that only input is discarded
 	return unix.IoctlSetPointerInt(fd, unix.TIOCFLUSH, input)

@@ -8,5 +8,5 @@ const (
 	setMode = unix.TCSETS
 )
 
-// flushInput discards input that has been typed but not read yet.
+// flushInput discards input that has been typed but not yet read.
 func flushInput(fd int) error { return unix.IoctlSetInt(fd, unix.TCFLSH, unix.TCIFLUSH) }

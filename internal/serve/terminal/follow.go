@@ -20,8 +20,8 @@ type update struct {
 	err       error // error from listing the sockets; if it is not nil, all other fields are zero
 }
 
-// follow watches all proxies that have a socket in dir, including those that start later, until ctx
-// is done. It sends an update whenever the approvals of a proxy change.
+// follow watches all proxies that have a socket in dir until ctx is done. It also watches proxies
+// that start later. It sends an update whenever the approvals of a proxy change.
 func follow(ctx context.Context, dir string) <-chan update {
 	told := make(chan update)
 	go func() {

@@ -28,7 +28,7 @@ type watch struct {
 	grant         operator.Grant         // grant that the person is describing
 	pendingAnswer control.Answer         // answer that will be sent when the person has typed the PIN
 	armed         <-chan time.Time       // receives a value once the question has been visible for armDelay; nil after that
-	idle          string                 // last text printed by showIdle, which does not print the same text twice in a row
+	idle          string                 // last text printed by showIdle; prevents showIdle from printing the same text twice in a row
 }
 
 func (w *watch) say(format string, args ...any) { _, _ = fmt.Fprintf(w.out, format, args...) }

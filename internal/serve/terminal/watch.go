@@ -32,7 +32,7 @@ func Watch(ctx context.Context, dir string, in io.Reader, out io.Writer, actor s
 // run asks about approvals until the person quits, the input ends, or ctx is done.
 func (w *watch) run(ctx context.Context, dir string) error {
 	told := follow(ctx, dir)
-	look := time.After(scanInterval) // when this fires, print that no proxy is running, unless one has been found
+	look := time.After(scanInterval) // when this timer fires, print that no proxy is running, unless one has been found
 	for {
 		select {
 		case <-ctx.Done():
