@@ -39,7 +39,7 @@ type net struct {
 	spoils          bool       // whether any transition invalidates earlier successes of calls; see [Transition.Spoils]
 	hasEvidence     bool
 	awaits          []string // names of the calls whose success the net waits for
-	spoiledEvidence []string // for messages, names of the calls that [Transition.Spoils] can keep from counting: equal to awaits, or nil if no transition has Spoils
+	spoiledEvidence []string // names of the calls that [Transition.Spoils] can keep from counting, for messages; equal to awaits, or nil if no transition has Spoils
 
 	budget *budget // the limited quantity; nil unless the net is a limit from the user's rules
 

@@ -213,7 +213,7 @@ type Enabled struct {
 	Shadow          bool // whether the net is in shadow mode and thus forbids nothing
 }
 
-// Enabled lists the enabled transitions with tools in the active nets.
+// Enabled lists the enabled transitions of the active nets, except transitions without tools.
 func (s *Session) Enabled() []Enabled {
 	return read(s, func(state *State) (list []Enabled) {
 		for i, n := range s.policy.nets {

@@ -11,7 +11,8 @@ type Spent struct {
 	Time   time.Time // start of the interval for the next refund; zero if unknown
 }
 
-// compactSpent is the form of a [Spent] whose numerator and denominator fit in 64 bits each.
+// compactSpent is the compact form of a [Spent]. The numerator and the denominator of the amount
+// each fit in 64 bits.
 type compactSpent struct {
 	num, denom int64
 	time       time.Time

@@ -13,8 +13,8 @@ import (
 	"github.com/petrigate/petrigate/internal/text"
 )
 
-// A Limit is a net's limit on a sum. In its methods, a nil amount spent means that nothing was
-// spent.
+// A Limit is a net's limit on a sum. Methods that take the amount spent so far interpret nil as
+// zero.
 type Limit struct {
 	*toolnet.Sum
 	Scope toolnet.Scope
