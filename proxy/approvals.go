@@ -13,12 +13,12 @@ import (
 	"github.com/petrigate/petrigate/internal/text"
 )
 
-// An approvalControl shows the approvals and grants of a proxy to operators. It receives all of the
-// operators' answers, and checks the PIN if one is required.
+// An approvalControl lists a proxy's approval requests and grants for operators, and handles all
+// answers to the requests. It checks the PIN if one is required.
 type approvalControl struct{ *parts }
 
-// maxListed is the maximum size, in bytes, of a call's details in a list of approvals. The details
-// are the call's params and the transitions that require approval, together.
+// maxListed is the maximum total size, in bytes, of a call's params and the transitions that
+// require its approval. A list of approvals omits them if they are larger.
 const maxListed = 1 << 10
 
 // Approvals lists the pending approval requests, and recent requests that are no longer pending. It
@@ -123,9 +123,9 @@ func (p *approvalControl) Answer(id string, a operator.Answer) error {
 	return p.pipeline.Resolve(a.Person, id, a.Approve, a.Channel, a.Actor, a.Reason)
 }
 
-// checkAnswerPIN returns an error if an answer approves a pending request but its PIN is wrong or
-// missing. It records a wrong PIN. Webhooks need no PIN, because the systems behind them sign their
-// answers. If the request is not pending, the PIN is not checked.
+// checkAnswerPIN checks the PIN of an answer that approves a pending request. It returns an error
+// if the PIN is wrong or missing, and records a wrong PIN. Webhooks need no PIN, because the
+// systems behind them sign their answers.
 func (p *approvalControl) checkAnswerPIN(id string, a operator.Answer) error {
 	if c, _ := channel.Find(a.Channel); !a.Approve || c.Vouches {
 		return nil
@@ -217,9 +217,9 @@ func (p *approvalControl) Revoke(id, actor string) error {
 	return nil
 }
 
-// checkOrderPIN returns an error if approvals require a PIN and the operator's PIN is wrong or
-// missing. It must be called before an operator makes a change that could let a call pass. A wrong
-// PIN is recorded together with the requested change.
+// checkOrderPIN checks the operator's PIN if approvals require one. It returns an error if the PIN
+// is wrong or missing. It must be called before any change by an operator that could let a call
+// pass. A wrong PIN is recorded together with the requested change.
 func (p *approvalControl) checkOrderPIN(a operator.Actor, session, order string) error {
 	return p.checkPIN(a.PIN, func() error {
 		return p.admission.Note(p.life.Ctx, "wrong pin", session, a.Name, "to "+order)

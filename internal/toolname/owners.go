@@ -12,9 +12,8 @@ type Owner struct{ Upstream, Prefix string }
 // upstream a name belongs to. A server therefore cannot claim a name by listing certain tools.
 type Owners []Owner
 
-// Exposed returns the upstream whose prefix the name begins with. If several prefixes fit, the
-// longest one counts. Exposed returns "" if no prefix fits, or if several upstreams have the
-// longest one.
+// Exposed returns the upstream that has the longest prefix of the name. It returns "" if no
+// upstream has a matching prefix, or if several upstreams share the longest one.
 func (o Owners) Exposed(name string) string {
 	longest, owner := -1, ""
 	for _, u := range o {

@@ -1,6 +1,6 @@
 // Package trust records which configurations in project directories a person trusts. A cloned
-// project may contain a configuration that starts programs and reads secrets, so trust applies only
-// to one path and one digest. If the configuration changes, the person is asked again.
+// project may contain a configuration that starts programs and reads secrets. Trust therefore
+// applies to one path and one digest only: if the configuration changes, the person is asked again.
 package trust
 
 import (

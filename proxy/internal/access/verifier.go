@@ -107,9 +107,9 @@ type Options struct {
 	Logger *slog.Logger     // logs failed fetches; if nil, nothing is logged
 	Now    func() time.Time // returns the current time; nil means time.Now
 
-	// Background starts a function that fetches keys, and returns without waiting for it. The
-	// context that it passes to the function must be canceled at shutdown. If Background is nil,
-	// the function runs in a new goroutine, which may outlive the shutdown.
+	// Background starts the given function, which fetches keys, and returns without waiting for it.
+	// It passes the function a context that must be canceled at shutdown. If Background is nil, the
+	// function runs in a new goroutine, which may still be running after the shutdown.
 	Background func(func(context.Context))
 }
 
@@ -140,8 +140,8 @@ func newClient() *http.Client {
 	return client
 }
 
-// checkTrustworthy returns an error if documents from the address could be forged in transit. An
-// address is trustworthy if it uses https or is on this machine.
+// checkTrustworthy returns an error if the address neither uses https nor is on this machine.
+// Someone on the network could then forge the documents fetched from it.
 func checkTrustworthy(address string) error {
 	u, err := url.Parse(address)
 	switch {

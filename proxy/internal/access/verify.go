@@ -162,14 +162,14 @@ func (v *Verifier) checkClaims(c claims) (Grant, error) {
 	return Grant{Principal: v.options.Issuer + "#" + name, Expires: r.Expiry.Time().Add(leeway)}, nil
 }
 
-// isUnambiguous reports whether the name is short, valid text without control characters, so that
-// people and programs cannot misread it.
+// isUnambiguous reports whether the name is short, valid UTF-8 without control characters. People
+// and programs could misread other names.
 func isUnambiguous(name string) bool {
 	return name != "" && len(name) <= maxName && utf8.ValidString(name) && !strings.ContainsFunc(name, unicode.IsControl)
 }
 
-// scopes returns the scopes in the scope claim, where they are separated by spaces, and in the scp
-// claim, which some issuers write as a list.
+// scopes returns the scopes in the scope and scp claims. A scope claim separates its scopes with
+// spaces. The scp claim, which some issuers use instead, may be a list.
 func (c claims) scopes() []string {
 	var all []string
 	for _, name := range []string{"scope", "scp"} {
@@ -223,8 +223,8 @@ func (v *Verifier) bearer() string {
 	return challenge
 }
 
-// Metadata returns the protected resource metadata published at the given path. It names the
-// authorization server of this endpoint. For any other path, Metadata returns nil.
+// Metadata returns the protected resource metadata for the given path, or nil if no metadata is
+// published there. The metadata names the authorization server of this endpoint.
 func (v *Verifier) Metadata(path string) []byte {
 	if path != wellKnown && path != wellKnown+v.options.Path && path != wellKnown+strings.TrimSuffix(v.resource.Path, "/") {
 		return nil

@@ -44,7 +44,7 @@ type Advertiser struct {
 
 	listMu    sync.Mutex
 	shown     map[*session.Client]string  // digest of the list that the client last received or was notified of
-	conflicts map[*session.Session]string // latest recorded conflict per session, that is, the nets that together block all of the session's tools
+	conflicts map[*session.Session]string // latest recorded conflict of each session: the nets that together block all of its tools
 }
 
 // A toolListing is the tool list for all clients of a session.
@@ -230,8 +230,8 @@ func (a *Advertiser) notifyChanged() {
 	}
 }
 
-// changed collects the session's clients whose lists have changed, and stores the digest of the new
-// list for each of them.
+// changed returns the session's clients whose lists have changed. It also stores the digest of each
+// such client's new list.
 func (a *Advertiser) changed(s *session.Session) (told []*session.Client, conflict *gate.Conflict) {
 	a.listMu.Lock()
 	defer a.listMu.Unlock()

@@ -51,7 +51,8 @@ func Page(message, url, id string) []byte {
 	return params.Bytes()
 }
 
-// CompletedNotification returns the notification that an elicitation in URL mode is complete.
+// CompletedNotification returns a notification that tells the client that an elicitation in URL
+// mode is complete.
 func CompletedNotification(id string) []byte {
 	return wire.AppendNotification(nil, spec.ElicitationComplete, rawjson.Object{}.String("elicitationId", id).Bytes())
 }
@@ -95,8 +96,8 @@ func ParkedText(id string) string {
 	return fmt.Sprintf("A person has been asked (approval %s) and has not answered yet. Call the same tool again with the same arguments later.", id)
 }
 
-// NoConsentText returns the text of the result for a call that was not approved. The text explains
-// why not. gone reports whether the client has stopped waiting; ending reports whether the proxy is
+// NoConsentText returns the text of the result for a call that was not approved. The text gives the
+// reason. gone reports whether the client has stopped waiting, and ending whether the proxy is
 // shutting down.
 func NoConsentText(tool string, r *approval.Request, said approval.Answer, gone, ending bool, now time.Time) string {
 	switch {
@@ -148,8 +149,8 @@ func WaitingLogLine(c approval.Call, id, client, how string) string {
 }
 
 // HowToAnswer returns a short instruction for answering an approval request. If only an external
-// system can answer, the instruction names that system. If another channel outside the client may
-// show the request, the instruction is the given command. Otherwise, it is "at the client".
+// system can answer, the instruction names that system. Otherwise, if the request can be answered
+// outside the client, the instruction is the given command. If not, it is "at the client".
 func HowToAnswer(r *approval.Request, verb string) string {
 	only, _ := channel.Find(r.Via)
 	switch {

@@ -22,22 +22,22 @@ type Hold struct {
 	progress                *time.Ticker
 }
 
-// NewHold returns a Hold that ends after the duration d, or when one of the channels is closed. The
-// caller must close the first channel when a person has answered or can no longer answer, and the
-// second when the call has been canceled.
+// NewHold returns a Hold that ends after the duration d or when one of the channels is closed. The
+// caller must close the first channel when the person answers or it is too late to answer. It must
+// close the second when the call is canceled.
 func NewHold(d time.Duration, answered, over <-chan struct{}) *Hold {
 	return &Hold{answered: answered, over: over, end: time.NewTimer(d)}
 }
 
-// Tell enables two more results of [Hold.Wait]: [Progress], at regular intervals, and [Unasked],
-// once the given channel is closed.
+// Tell makes [Hold.Wait] report two more events: [Progress], at regular intervals, and [Unasked],
+// when the given channel is closed.
 func (h *Hold) Tell(unasked <-chan struct{}) {
 	h.progress, h.unasked = time.NewTicker(progressEvery), unasked
 }
 
 // Wait waits for the next event and returns it. It returns [Gone] if the given channel is closed.
-// The last event is [Ended]. Wait needs little stack space, so that a long wait occupies little
-// memory.
+// The last event is always [Ended]. Wait uses little stack, so that calls that wait for a long time
+// use little memory.
 func (h *Hold) Wait(gone <-chan struct{}) Event {
 	var progress <-chan time.Time
 	if h.progress != nil {

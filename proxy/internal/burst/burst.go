@@ -4,13 +4,13 @@ package burst
 
 import "sync"
 
-// MaxMessages is the maximum number of messages in a burst. If a burst contained all of a client's
-// in-flight messages, the client, the proxy and the server would take turns instead of working
-// concurrently.
+// MaxMessages is the maximum number of messages in a burst. If one burst could contain all of a
+// client's requests in flight, the client, the proxy and the server would work one after another
+// instead of concurrently.
 const MaxMessages = 32
 
-// MinInFlight is the number of calls to a server that must be in flight before a goroutine waits
-// briefly for more calls, to handle them together.
+// If at least MinInFlight calls to a server are in flight, a goroutine waits briefly for more
+// calls, to handle them together.
 const MinInFlight = 5
 
 // A Reading divides the messages from one source into bursts. It calls Begin and End at the
@@ -18,7 +18,7 @@ const MinInFlight = 5
 type Reading struct {
 	Begin, End func()
 
-	left int // how many more messages may join the burst; 0 outside a burst
+	left int // number of messages that can still join the burst; 0 outside a burst
 }
 
 // Before must be called before each message is handled. more reports whether another message can be

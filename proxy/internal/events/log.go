@@ -274,18 +274,18 @@ func (b *Budget) largestHolding() (most *holding) {
 	return most
 }
 
-// A log stores the latest events of one stream, so that a client can resume the stream and get the
-// events that it missed. If the client may have missed the last event, the log is kept after the
-// end of the stream. If the JSON-RPC response is too large to store, or has been deleted to stay
-// within the budget, a client that resumes the stream gets an error instead. If the request's ID
-// was too long to store, the client gets no response at all.
+// A log stores the latest events of one stream. A client that resumes the stream gets the events
+// that it missed. The log is kept after the end of the stream if the client may have missed the
+// last event. If the JSON-RPC response was too large to store, or was deleted to stay within the
+// budget, the client gets an error instead. If the request's ID was too long to store, the client
+// gets no response.
 type log struct {
 	name      string
 	principal string
 	request   []byte // request ID; nil if it is too long to store
 	budget    *Budget
 
-	// Once open has returned the log, the budget's lock guards the fields below.
+	// The budget's lock guards the fields below after open has returned the log.
 	next    int // number of the next event
 	events  [][]byte
 	size    int           // total cost of the events

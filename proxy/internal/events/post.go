@@ -73,8 +73,8 @@ func (s *Post) begin() {
 // Send sends a message that precedes the JSON-RPC response.
 func (s *Post) Send(parts ...[]byte) { s.Try(parts...) }
 
-// Try is like Send, but returns false if the message is lost, because the JSON-RPC response has
-// already been written, or because the stream has ended and cannot be resumed.
+// Try is like Send, but returns false if the message is lost. A message is lost if the JSON-RPC
+// response has already been written, or if the stream has ended and cannot be resumed.
 func (s *Post) Try(parts ...[]byte) bool {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -86,7 +86,7 @@ func (s *Post) Try(parts ...[]byte) bool {
 }
 
 // event writes a message to the event stream. If the stream can be resumed, event also stores the
-// message for a client that may have missed it.
+// message, because the client may miss it.
 func (s *Post) event(parts [][]byte, last bool) {
 	if s.w != nil {
 		s.begin()
@@ -202,9 +202,9 @@ func (s *Post) status(parts [][]byte) int {
 	}
 }
 
-// Finish ends the response; nothing is written afterwards. It must be called when the handler
-// returns. If nothing has been written yet, Finish writes the status 202 Accepted. If the client
-// has received the end of the stream, Finish drops the log.
+// Finish ends the response. It must be called when the handler returns, and nothing may be written
+// after it. If nothing has been written yet, Finish responds with 202 Accepted. If the client has
+// received the whole stream, Finish drops the log.
 func (s *Post) Finish(r *http.Request) {
 	s.mu.Lock()
 	defer s.mu.Unlock()

@@ -10,9 +10,9 @@ import (
 	"github.com/petrigate/petrigate/proxy/internal/wait"
 )
 
-// Limits on the messages stored for the GET stream of a session. The lower limits, maxKept and
-// maxKeptBytes, apply while no stream is open, and to messages that have been written. They are
-// low, because there are many sessions and most of their clients never miss a message.
+// Limits on the messages stored for the GET stream of a session. maxKept and maxKeptBytes apply to
+// messages that have been written, and to all messages while no stream is open. They are low
+// because there are many sessions, and most clients never miss a message.
 const (
 	maxPushed      = 256     // maximum number of messages for an open stream
 	maxPushedBytes = 1 << 20 // maximum total size in bytes of the messages for an open stream
@@ -172,10 +172,10 @@ func writePushed(w http.ResponseWriter, events []pushedMessage) {
 }
 
 // join registers a new stream. seen is the number of the last event that the client has received.
-// If seen is negative, the stream is independent of earlier ones. Otherwise, it replaces all of
-// them and continues after that event. join returns a channel that is closed when a later stream
-// replaces this one. It also returns the number of the last event before this stream, and the
-// stored messages that the client has missed.
+// If seen is negative, the new stream is independent of earlier ones. Otherwise, it replaces them
+// and continues after that event. join returns the stored messages that the client has missed, and
+// the number of the last event before this stream. The returned channel is closed when a later
+// stream replaces this one.
 func (s *Push) join(seen int) (replaced <-chan struct{}, from int, missed []pushedMessage) {
 	s.mu.Lock()
 	defer s.mu.Unlock()

@@ -179,8 +179,8 @@ func (f *Front) expireShared(ttl time.Duration) {
 // JWT, or set Open for a loopback address.
 type Access = httpguard.Access
 
-// JWT makes the endpoint an OAuth 2.1 resource server. The principal of a token consists of the
-// token's issuer and subject.
+// JWT makes the endpoint an OAuth 2.1 resource server. A token's issuer and subject together form
+// its principal.
 type JWT = access.JWT
 
 // defaultPath is the endpoint's path if [Access] does not set one.
@@ -192,7 +192,8 @@ const (
 	defaultSessionsAll = 10_000
 )
 
-// A sessionLimit limits the number of open HTTP sessions, because a single request can open one.
+// A sessionLimit limits the number of open HTTP sessions. Without it, a client could open any
+// number of sessions.
 type sessionLimit struct {
 	each, all int
 

@@ -40,8 +40,9 @@ const (
 // singleHeaders lists the headers that a request must not repeat.
 var singleHeaders = [...]string{protocolHeader, sessionHeader, "Mcp-Method", "Mcp-Name", "Content-Type"}
 
-// An exchange is an HTTP request and its response. It holds the resources to release when the
-// response ends, so that the functions that acquire them can return while the call is waiting.
+// An exchange is an HTTP request and its response. It holds the resources that must be released
+// when the response ends. The functions that acquired them can thus return while the call is still
+// waiting.
 type exchange struct {
 	w http.ResponseWriter
 	r *http.Request
@@ -51,7 +52,7 @@ type exchange struct {
 	turn    *turns.Turn     // waits for the message's turn; nil if concurrent messages are not limited
 	post    *events.Post    // JSON-RPC response; nil for other responses
 	client  *session.Client // client for this request only; nil if the client belongs to a session
-	bound   func() bool     // called at the end, so that a lost connection no longer cancels the call; nil if not needed
+	bound   func() bool     // called at the end; from then on, a lost connection no longer cancels the call; nil if not needed
 	call    *pipeline.Call  // call to wait for, or nil
 }
 
@@ -102,8 +103,8 @@ func (h *handler) turn(v httpguard.Caller) *turns.Turn {
 	return &turns.Turn{Of: h.turns, Principal: v.Principal}
 }
 
-// checkHeaders returns a fault if the headers contradict the message. The gate's decision always
-// depends on the message, never on the headers.
+// checkHeaders returns a fault if the headers contradict the message. The decision on a call
+// depends only on the message, never on the headers.
 func checkHeaders(r *http.Request, m wire.Message, meta wire.Meta) *wire.Fault {
 	header := firstHeader(r, protocolHeader)
 	mismatch := func(text string) *wire.Fault { return wire.NewFault(spec.CodeHeaderMismatch, text) }
@@ -147,9 +148,9 @@ func resumeLogs(c *session.Client) *events.Logs {
 	return &c.Streams
 }
 
-// isStateless reports whether a request uses revision 2026-07-28 or a later one, according to its
-// header. It must be called only for GET and DELETE requests, which these revisions do not support.
-// If it returns true, it has written an error response.
+// isStateless reports whether the header of a GET or DELETE request names revision 2026-07-28 or a
+// later one. If so, it also writes an error response, because these revisions do not support GET
+// and DELETE.
 func isStateless(w http.ResponseWriter, r *http.Request, lacks string) bool {
 	if !mcp.IsModernProtocol(firstHeader(r, protocolHeader)) {
 		return false

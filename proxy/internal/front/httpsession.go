@@ -98,11 +98,11 @@ func (h *handler) initialize(w http.ResponseWriter, r *http.Request, principal s
 	q.Answer(result, err)
 }
 
-// client returns the client of the session that the request names. If the session was opened by
-// another replica, or by this one before a restart, client restores the session's client here. It
-// writes an error response and returns nil if the principal has no such session, if the request is
-// invalid, or if the database cannot be read. If isCall is false, it also checks whether another
-// replica has ended the session. For calls, package pipeline does this.
+// client returns the client of the session that the request names. If another replica opened the
+// session, or this one did before a restart, client restores it here. It writes an error response
+// and returns nil if the principal has no such session, the request is invalid, or the database
+// cannot be read. If isCall is false, it also checks whether another replica has ended the session.
+// For calls, package pipeline checks that.
 func (h *handler) client(w http.ResponseWriter, r *http.Request, principal string, isCall bool) *session.Client {
 	id := firstHeader(r, sessionHeader)
 	if id == "" {

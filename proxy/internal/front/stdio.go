@@ -18,11 +18,11 @@ import (
 	"github.com/petrigate/petrigate/proxy/internal/wire"
 )
 
-// ServeStdio serves one client. It reads the client's messages from in, one per line, and writes
-// nothing but the proxy's messages to out. It returns at the end of in, when ctx is done, or when a
-// write to out fails, and then cancels all unanswered calls. It must be called only once per
-// connection. If out supports write deadlines, ServeStdio sets one when ctx is done, so that a
-// client that does not read cannot block the shutdown.
+// ServeStdio serves one client. It reads the client's messages from in, one per line. It writes
+// only MCP messages to out. It returns when in ends, ctx is done, or a write to out fails. It then
+// cancels all unanswered calls. It must be called only once per connection. If out supports write
+// deadlines, ServeStdio sets one when ctx is done, so that a client that has stopped reading cannot
+// block the shutdown.
 func (f *Front) ServeStdio(ctx context.Context, in io.Reader, out io.Writer) error {
 	defer limitWrites(ctx, out)()
 	w := lines.NewWriter(out)
@@ -56,12 +56,13 @@ func (f *Front) ServeStdio(ctx context.Context, in io.Reader, out io.Writer) err
 	}
 }
 
-// lastWait is how long the proxy waits for the remaining responses before it ends a client's
-// connection. During a shutdown, it is also how long a slow client has to read the last messages.
+// lastWait is the maximum time that the proxy waits for the remaining responses before it ends a
+// client's connection. During a shutdown, a slow client has the same time to read the last
+// messages.
 const lastWait = time.Second
 
 // limitWrites makes writes to out fail soon after ctx is done, if out supports write deadlines. The
-// returned function turns this off, unless ctx is already done.
+// returned function cancels this if it is called before ctx is done.
 func limitWrites(ctx context.Context, out io.Writer) (stop func() bool) {
 	bounded, ok := out.(interface{ SetWriteDeadline(t time.Time) error })
 	if !ok {
@@ -70,9 +71,9 @@ func limitWrites(ctx context.Context, out io.Writer) (stop func() bool) {
 	return context.AfterFunc(ctx, func() { _ = bounded.SetWriteDeadline(time.Now().Add(lastWait)) })
 }
 
-// awaitAnswers waits, for a limited time, until the requests of a client that has closed its side
-// of the connection have been answered. A client that reads its messages from a file closes its
-// side immediately.
+// awaitAnswers waits, for a limited time, until all requests of the client have been answered. It
+// is called when the client has closed its side of the connection. A client that reads its messages
+// from a file closes its side immediately.
 func (f *Front) awaitAnswers(ctx context.Context, c *session.Client, w *lines.Writer) {
 	timer := time.NewTimer(lastWait)
 	defer timer.Stop()
@@ -172,9 +173,9 @@ func (f *Front) cork(w *lines.Writer) (release func()) {
 	}
 }
 
-// take handles one message. It registers the ID of a request before it returns, so that a later
-// notifications/cancelled finds the request. If the message is not a call, take first handles the
-// calls held back in the burst. take returns false if the connection has ended.
+// take handles one message. If the message is a request, take registers its ID before returning, so
+// that a later notifications/cancelled finds the request. If the message is not a call, take first
+// handles the calls that the burst has held back. It returns false if the connection has ended.
 func (r *reader) take(line []byte) bool {
 	r.mu.Lock()
 	defer r.mu.Unlock()
@@ -200,9 +201,9 @@ func (r *reader) take(line []byte) bool {
 	return true
 }
 
-// request begins to serve a request. A call is decided and forwarded on the reader's goroutine,
-// which blocks only for commits to the store. Work that may block longer runs on another goroutine,
-// except for initialize.
+// request begins to serve a request. If the request is a call, the reader's goroutine decides on it
+// and forwards it, and blocks only for commits to the store. Work that may block longer runs on
+// another goroutine, except for initialize.
 func (r *reader) request(m wire.Message) {
 	meta, fault := wire.ParseMeta(m)
 	switch v := meta.ProtocolVersion; {

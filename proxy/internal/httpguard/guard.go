@@ -19,7 +19,7 @@ import (
 	"github.com/petrigate/petrigate/proxy/internal/access"
 )
 
-// Access configures an HTTP endpoint: who can use it, and within what limits. The zero value is
+// Access configures who can use an HTTP endpoint, and the limits on its use. The zero value is
 // invalid: set Token, Tokens or JWT, or set Open for a loopback address.
 type Access struct {
 	Addr    string            // address of the listener, as host:port
@@ -27,7 +27,7 @@ type Access struct {
 	Path    string            // path of the endpoint; empty means /mcp
 	Token   string            // bearer token of the principal named "token"
 	Tokens  map[string]string // bearer tokens by name; the principal is "token:" followed by the name
-	JWT     *access.JWT       // how to verify the tokens of an authorization server; if nil, they are not accepted
+	JWT     *access.JWT       // options for verifying JWTs from an authorization server; nil if JWTs are not accepted
 	Open    bool              // whether requests without a token are accepted; allowed only on a loopback address
 	Hosts   []string          // additional Host headers to accept; a host without a port matches any port
 	Origins []string          // additional Origin headers to accept, as scheme://host[:port]
@@ -40,9 +40,9 @@ type Access struct {
 	BodyTimeout time.Duration // how long a client may take to send a message; 0 means 30 seconds
 
 	// Beside, if not nil, serves requests for all paths except the MCP endpoint and the agents'
-	// hooks. It returns false if it does not know a path. The proxy then serves the path itself, as
-	// it does for HTTP+SSE and the metadata for JWTs, or responds with the status 404. The argument
-	// trusted is the result of [Guard.Trusted] for the request. Beside must not block.
+	// hooks. If it does not know a path, it returns false. The proxy then serves HTTP+SSE or the
+	// metadata for JWTs if the path belongs to them, or responds with status 404. trusted is the
+	// result of [Guard.Trusted] for the request. Beside must not block.
 	Beside func(w http.ResponseWriter, r *http.Request, trusted bool) bool
 }
 
@@ -59,7 +59,7 @@ type Options struct {
 	Background func(func(context.Context)) // starts a function that fetches keys; see [access.Options]
 }
 
-// defaultBodyTimeout is the default for the time that a client may take to send a message.
+// defaultBodyTimeout is the default time limit for sending a message.
 const defaultBodyTimeout = 30 * time.Second
 
 // A Guard checks requests and responds to those that it rejects. It is safe for concurrent use.
@@ -133,7 +133,7 @@ func (g *Guard) Begin(w http.ResponseWriter, r *http.Request) {
 	if r.ContentLength != 0 { // set the deadline even for a request that will be rejected, because net/http then reads the rest of the body
 		_ = http.NewResponseController(w).SetReadDeadline(time.Now().Add(g.bodyTimeout)) // the ResponseWriters of some tests do not support deadlines
 	}
-	if len(r.TransferEncoding) > 0 { // a contradictory Content-Length header would go unnoticed, because net/http removes it
+	if len(r.TransferEncoding) > 0 { // net/http removes a Content-Length header that contradicts Transfer-Encoding, so close the connection
 		header["Connection"] = closing
 	}
 }
@@ -228,8 +228,8 @@ type tokenEntry struct {
 	sum       [sha256.Size]byte
 }
 
-// newTokenList returns a list of the unnamed token and the named ones. It returns an error if two
-// of the tokens are identical, because such a token would not identify its principal.
+// newTokenList returns a list of the unnamed token and the named tokens. It returns an error if two
+// tokens are identical, because they could not tell their principals apart.
 func newTokenList(unnamed string, named map[string]string) (tokenList, error) {
 	var list tokenList
 	if unnamed != "" {

@@ -14,14 +14,14 @@ import (
 const defaultRequests = 5000
 
 // maxUncounted is the maximum Content-Length of a message that does not count toward the limits on
-// bytes. For small messages, the limit on the number of requests suffices.
+// bytes. The limit on the number of requests is enough for small messages.
 const maxUncounted = 64 << 10
 
 // minBodies is the lowest value, in bytes, of the limit on one principal's large messages in
 // memory.
 const minBodies = 256 << 20
 
-// errTooMuch means that a message would exceed a limit on the bytes of large messages in memory.
+// errTooMuch means that a message would exceed the limit on large messages in memory.
 var errTooMuch = errors.New("too many bytes are being sent at a time")
 
 // A limit bounds a quantity, such as the number of open requests or the bytes of large messages in
@@ -98,8 +98,8 @@ func (l *limit) read(r io.Reader, announced int64, principal string) (body []byt
 	return trim(body), release, nil
 }
 
-// grow copies body to a slice with twice the capacity. If the length was announced, the capacity
-// exceeds it by at most one byte. This byte is needed to detect the end.
+// grow copies body to a slice with twice the capacity. If the length was announced, the new
+// capacity is at most the length plus one byte. The extra byte is needed to detect the end.
 func grow(body []byte, announced int64) []byte {
 	room := 2 * cap(body)
 	if n := int(announced) + 1; n > cap(body) {

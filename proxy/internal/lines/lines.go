@@ -106,8 +106,8 @@ func NewWriter(out io.Writer) *Writer {
 	return w
 }
 
-// Send writes the parts as one line, or only queues them while another goroutine is writing or the
-// Writer is corked.
+// Send writes the parts as one line. If another goroutine is writing or the Writer is corked, Send
+// only queues the line.
 func (w *Writer) Send(parts ...[]byte) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
@@ -219,8 +219,8 @@ func (w *Writer) take() []byte {
 	return queue
 }
 
-// write writes the given buffer. The caller must hold mu, which is released during the write, and
-// must have set w.writing.
+// write writes the given buffer. The caller must hold mu and must have set w.writing. mu is
+// released during the write.
 func (w *Writer) write(out []byte) {
 	if len(out) == 0 || w.err != nil {
 		return

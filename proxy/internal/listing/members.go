@@ -14,8 +14,8 @@ import (
 // The results are JSON objects. Members omits the members that contain the list elements, describe
 // a page, or limit caching. With one upstream, it keeps all other members; if two pages differ, the
 // first page takes precedence. With several upstreams, it drops a member if two upstreams give it
-// different values, and also the member of _meta that describes a server. It treats each member of
-// _meta in the same way.
+// different values. It also drops the member of _meta that describes a server. The same rules apply
+// to each member of _meta.
 type Members struct {
 	Alone bool // whether there is only one upstream
 
@@ -65,10 +65,10 @@ func (l *Members) note(m *member) {
 	}
 }
 
-// isLeftOut reports whether the combined result omits a member, because the member contains the
-// elements, describes a single page, or limits how long the result can be cached. A server's cache
-// limit does not fit the combined result, which changes with the markings of the nets. Like some
-// clients, isLeftOut ignores case. It also reports true for variants of _meta, such as _Meta.
+// isLeftOut reports whether the combined result omits a member. It omits members that contain the
+// elements, describe a single page, or limit caching. A server's cache limit is wrong for the
+// combined result, which changes with the markings of the nets. isLeftOut ignores case, as some
+// clients do. It also returns true for variants of _meta, such as _Meta.
 func isLeftOut(key string) bool {
 	known := []string{"nextCursor", "resultType", "ttlMs", "cacheScope", "tools", "prompts", "resources", "resourceTemplates"}
 	return slices.ContainsFunc(known, func(k string) bool { return strings.EqualFold(key, k) }) ||

@@ -27,12 +27,12 @@ type Tool struct {
 	Definition  string    // hash of the JSON object sent by the upstream
 	Annotations []byte    // annotations sent by the upstream; nil if none
 	OnlyTask    bool      // whether calls to the tool must run as tasks
-	Mirrored    *mcp.Tool // holds the tool's input schema, for mirroring arguments in HTTP headers; nil if no argument must be mirrored
+	Mirrored    *mcp.Tool // the tool, with its input schema, for mirroring arguments in HTTP headers; nil if no argument must be mirrored
 }
 
-// Read parses a tool object from an upstream. It also returns the reason why clients could not call
-// the tool, could mistake it for another one, or could reject the whole list because of it. The
-// reason is "" if the tool is usable.
+// Read parses a tool object from an upstream. It also returns a reason to leave the tool out:
+// clients could not call it, could mistake it for another tool, or could reject the whole list
+// because of it. The reason is "" if the tool is usable.
 func Read(object []byte, prefix string) (t Tool, problem string) {
 	if err := rawjson.Check(object, MaxDepth); err != nil {
 		return t, "a tool is not strict JSON: " + text.Escape(err.Error())

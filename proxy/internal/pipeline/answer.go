@@ -28,8 +28,8 @@ func (c *Call) refuse(r *admission.Refused) {
 }
 
 // isOver reports whether another process has ended the session of the client's connection.
-// stateGone is true if the session whose nets decide on the call is known to have ended. If both
-// are the same session, isOver does not need to read the database.
+// stateGone is true if the session whose nets decide on the call is known to have ended. If this is
+// the same session, isOver does not need to read the database.
 func (c *Call) isOver(stateGone bool) bool {
 	own := c.Client.Session
 	if own.About == nil || own.By != "connection" {
@@ -75,9 +75,9 @@ func (c *Call) answer(a answer) {
 	c.end(func() { c.AnswerOnly(a) })
 }
 
-// AnswerOnly writes a response but leaves the call among the client's open requests. It can thus
-// refuse a call whose ID is already in use. For a tools/call that does not ask for a task, a
-// refusal is sent as a tool result. For any other request, it is sent as an error.
+// AnswerOnly writes a response but leaves the call among the client's open requests. It is used to
+// refuse a call whose ID is already in use. A refused tools/call gets a tool result, unless it asks
+// for a task. All other refused requests get an error.
 func (c *Call) AnswerOnly(a answer) {
 	r, refused := a.(refusal)
 	switch {

@@ -19,7 +19,7 @@ import (
 	"github.com/petrigate/petrigate/proxy/internal/wire"
 )
 
-// An askedCall represents a call that needs a person's approval, until the call is forwarded or
+// An askedCall is a call that needs a person's approval. It exists until the call is forwarded or
 // refused.
 type askedCall struct {
 	*Pipeline
@@ -91,7 +91,7 @@ func waitingRefusal(text string, r *approval.Request) refusal {
 }
 
 // refuseDenied records the refusal of a call that was not approved, and returns the response for
-// the client. said names the approval request and the answer for the record. If said is nil, the
+// the client. said holds the approval request and the answer that are recorded. If said is nil, the
 // record contains neither.
 func (q *askedCall) refuseDenied(text string, said *admission.Consent) answer {
 	return refusal{q.Admission.Deny(q.Life.Ctx, q.call.admission(), q.asked.Ask, text, said)}
@@ -126,8 +126,8 @@ func (q *askedCall) displayedCall() approval.Call {
 	}
 }
 
-// approvedParams returns a description of the params that a person has approved, except for the
-// arguments. It omits _meta if that is too large to store.
+// approvedParams returns a description of the params, other than the arguments, that a person has
+// approved. It omits _meta if it is too large to store.
 func (q *askedCall) approvedParams() *rounds.Approved {
 	members, meta := q.call.otherParams()
 	if len(meta) > MaxKeptWhole {
@@ -136,14 +136,14 @@ func (q *askedCall) approvedParams() *rounds.Approved {
 	return &rounds.Approved{Beside: wire.Digest(members), Meta: meta}
 }
 
-// maxShown is the size, in bytes, of the largest approval request that a client is asked to show. A
-// larger request is never truncated; another channel shows it in full.
+// maxShown is the maximum size, in bytes, of an approval request that a client is asked to show. A
+// larger request is not truncated. Instead, another channel shows it in full.
 const maxShown = 32 << 10
 
 // A prompt is a question that a client shows to its user.
 type prompt struct {
-	ended    <-chan struct{} // closed when the prompt has ended and, if necessary, has been canceled at the client; nil if this call shows no prompt
-	callGone <-chan struct{} // if another call shows the prompt, closed when that call stops showing it; otherwise nil
+	ended    <-chan struct{} // closed when the prompt has ended, and has been canceled at the client if necessary; nil if this call shows no prompt
+	callGone <-chan struct{} // closed when another call stops showing the prompt; nil if no other call shows it
 }
 
 // elicitChannel chooses how to ask the client's user about the request r. If the client can show
@@ -273,8 +273,8 @@ func (a inputAnswer) append(dst, id []byte, _ *rev.Rev) []byte {
 
 // readResponse handles a client's answer in the inputResponses of revision 2026-07-28. The answer
 // counts only if the proxy created the requestState for the approval request r. An
-// InputRequiredResult without a question only makes the client call again. readResponse returns how
-// many of these the client has received.
+// InputRequiredResult without a question only makes the client call again. readResponse returns the
+// number of such results that the client has received.
 func (q *askedCall) readResponse(r *approval.Request) int {
 	if !q.call.Peer.Rev.InputRequired || !q.call.params.HasState {
 		return 0

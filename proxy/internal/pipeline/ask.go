@@ -32,9 +32,9 @@ func (q *askedCall) ask(w *personWait) {
 	}
 }
 
-// continueUntilWait continues the call until it must wait for a person's answer, and then returns
-// the state of that wait. If the call need not wait, continueUntilWait returns the response for the
-// client instead. If the call has been forwarded or has already ended, both results are nil.
+// continueUntilWait continues the call until it must wait for a person's answer, and returns the
+// state of that wait. If the call does not have to wait, it returns the response for the client
+// instead. Both results are nil if the call has been forwarded or has already ended.
 func (q *askedCall) continueUntilWait(w *personWait) (a answer, held *personWait) {
 	defer func() {
 		if held == nil { // a client that has received the response may reuse the call's ID, so withdraw the call first
@@ -100,11 +100,11 @@ func (q *askedCall) toolChanged() bool {
 	return now == nil || now.Canonical != q.call.Tool.Canonical || now.Definition != q.call.Tool.Definition
 }
 
-// redeem asks the gate for a new decision on the call, using the approval of the request r. If the
-// gate admits the call, redeem uses up the approval and forwards the call. If the gate refuses the
-// call, redeem sends the refusal to the client. If the gate now requires a different approval,
-// redeem returns a refusal as the response for the client. The second result is false if the
-// approval can no longer be used, for example because another call has already used it.
+// redeem uses the approval of the request r and asks the gate to decide again. If the gate admits
+// the call, redeem marks the approval as used and forwards the call. If the gate refuses the call,
+// redeem sends the refusal to the client. If the gate now requires a different approval, redeem
+// returns a refusal as the response for the client. The second result is false if the approval can
+// no longer be used, for example because another call has already used it.
 func (q *askedCall) redeem(r *approval.Request) (a answer, used bool) {
 	shown := q.Approvals.Look(r)
 	if shown.Answer.State != approval.Approved {
@@ -155,10 +155,10 @@ const (
 	roundHold = 25 * time.Second // maximum time before the call returns an input_required result without a question
 )
 
-// beginWait starts the call's wait for the answer to the request r. If r is still pending and the
-// call has not been canceled, it asks a person, and determines how long the call waits. The call
-// need not wait if the outcome is already known, if the call has been canceled, if no person can be
-// asked, or if the client must call again with the answer.
+// beginWait starts the call's wait for the answer to the request r. If r is pending and the call
+// has not been canceled, it asks a person and sets the length of the wait. The call does not wait
+// if the outcome is known, the call was canceled, no person can be asked, or the client must call
+// again with the answer.
 func (q *askedCall) beginWait(r *approval.Request) *personWait {
 	w := &personWait{request: r, rounds: q.readResponse(r)}
 	w.state = q.Approvals.Status(r).State

@@ -21,9 +21,9 @@ import (
 	"github.com/petrigate/petrigate/proxy/internal/wire"
 )
 
-// A Call represents a tools/call, prompts/get or resources/read request, from its arrival until the
-// client has received the response. The message is parsed only once, so the gate, the person who
-// approves the call, and the server all see the same arguments.
+// A Call is a tools/call, prompts/get or resources/read request. It exists from the request's
+// arrival until the client has received the response. The message is parsed only once, so that the
+// gate, the person who approves the call, and the server all see the same arguments.
 type Call struct {
 	pipeline *Pipeline
 	Client   *session.Client
@@ -38,15 +38,15 @@ type Call struct {
 	Meta     wire.Meta
 	Tool     *pool.Tool // tool of the call; nil until it has been found
 	recorded string     // name in the audit log: the tool's own name, or the canonical name of a prompt or resource
-	placed   bool       // whether the connection for this session, shared or dedicated, has been chosen
-	plain    bool       // whether the call is one request and one reply, without tasks or requests for input, and both sides use revisions up to 2025-11-25
-	input    input      // inputResponses and requestState of a call that is sent again
+	placed   bool       // whether the session's connection, shared or dedicated, has been chosen
+	plain    bool       // whether the call consists of one request and one reply, without tasks or requests for input, between two sides that use revisions up to 2025-11-25
+	input    input      // inputResponses and requestState if the client has sent the call again
 
-	Turn    *turns.Turn  // makes the call wait for its turn; nil over stdio and HTTP+SSE, and if the proxy has only one principal
-	Burst   *burst.Burst // holds the call back so that several calls are recorded together; nil if the call is recorded alone
+	Turn    *turns.Turn  // limits the principal's concurrent messages; nil over stdio and HTTP+SSE, or if the proxy has only one principal
+	Burst   *burst.Burst // burst that holds the call back, so that several calls are recorded together; nil if the call is recorded alone
 	Headers http.Header  // HTTP headers, which must mirror some of the arguments; if nil, they are not checked
 
-	admitting    admission.Call   // the call as passed to package admission; setTool sets the field Gate, and the method admission sets the others
+	admitting    admission.Call   // the call in the form that package admission uses; setTool sets its field Gate, and the method admission sets its other fields
 	approved     *rounds.Approved // params, other than the arguments, that a person has approved; nil if no person was asked
 	trace        *callTrace       // reports the call's progress to the observer; nil if the call is not traced
 	emulatesTask bool             // whether the server runs the call as a task without the client's knowledge
@@ -55,8 +55,8 @@ type Call struct {
 	ctx     context.Context //nolint:containedctx // shared by all goroutines of the call
 	parent  context.Context //nolint:containedctx // parent of ctx
 	Spawn   func(func())    // runs work that may block, on a goroutine other than the one that reads the client's messages
-	spawned func()          // work passed to Spawn, to be run by the waiting goroutine; nil if none
-	outbox  *session.Outbox // queues notifications to be written by the waiting goroutine; if nil, they are written immediately
+	spawned func()          // work passed to Spawn, for the waiting goroutine to run; nil if there was no such work
+	outbox  *session.Outbox // queues notifications until the waiting goroutine writes them; if nil, they are written immediately
 
 	callState
 
@@ -135,8 +135,8 @@ func (s *callState) detach() {
 
 // setInflight makes f the in-flight request. If the call was canceled, it returns the reason
 // instead. canRead reports whether the goroutine that sends the request can also read the reply. If
-// canRead is true and a goroutine is waiting for the call, inline is true: the waiting goroutine
-// must send the request and read the reply.
+// canRead is true and a goroutine is waiting for the call, setInflight returns inline as true. The
+// waiting goroutine must then send the request and read the reply.
 func (s *callState) setInflight(f *inflightCall, canRead bool) (inline bool, stopped error) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -148,9 +148,9 @@ func (s *callState) setInflight(f *inflightCall, canRead bool) (inline bool, sto
 	return inline, s.stopped
 }
 
-// replaceInflight makes f, a request that was sent earlier, the call's in-flight request. If f is
-// nil, the call no longer has an in-flight request. If the call was canceled, replaceInflight
-// returns the reason.
+// replaceInflight makes f the in-flight request of the call. f was sent earlier. If f is nil, the
+// call has no in-flight request afterwards. If the call was canceled, replaceInflight returns the
+// reason.
 func (s *callState) replaceInflight(f *inflightCall) (stopped error) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -180,9 +180,9 @@ func (s *callState) setStop(stop context.CancelCauseFunc) {
 	}
 }
 
-// markAnswered marks the call as answered. It reports whether this was the first call of
-// markAnswered, and whether the client is still waiting for the response. It also returns the
-// cancel function of the call's context, which can be nil.
+// markAnswered marks the call as answered. It reports whether it was called for the first time, and
+// whether the client is still waiting for the response. It also returns the cancel function of the
+// call's context, which may be nil.
 func (s *callState) markAnswered() (first, wanted bool, stop context.CancelCauseFunc) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -213,7 +213,7 @@ type input struct {
 	responses []byte // the inputResponses object; nil if none
 	state     string // the server's own requestState
 	hasState  bool
-	round     int    // how often the client has been asked for input before
+	round     int    // number of times that the client has been asked for input
 	suspended string // ID of the suspended call; empty if none
 	elsewhere bool   // whether another process suspended the call
 	ours      bool   // whether the call has no requestState, or has one that the proxy created for this call or for an approval
@@ -232,9 +232,9 @@ func (c *Call) admission() *admission.Call {
 	return &c.admitting
 }
 
-// dropMessage drops the message of a call that has been sent. Otherwise, large arguments would be
-// retained for a client or server that never responds. If the client may send the call again with
-// input, dropMessage retains the digest of the arguments.
+// dropMessage releases the memory of the call's message once the call has been sent. Otherwise,
+// large arguments would stay in memory if the server or client never responds. If the client may
+// send the call again with input, dropMessage keeps the digest of the arguments.
 func (c *Call) dropMessage() {
 	if c.claims.Load() != 0 {
 		c.release(room)
@@ -264,10 +264,10 @@ func (c *Call) otherParamsDigest() string {
 	return wire.Digest(members)
 }
 
-// otherParams returns the params other than the name and the arguments, with _meta separate from
-// the rest. A person's approval does not depend on _meta, because clients may send a different
-// _meta with each call. Still, the _meta is shown to people, and exactly the _meta that they have
-// seen is forwarded.
+// otherParams returns the params other than the name and the arguments. It returns _meta separately
+// from the rest. An approval does not depend on _meta, because clients may send a different _meta
+// with each call. The _meta is still shown to people, and the proxy forwards exactly the _meta that
+// they have seen.
 func (c *Call) otherParams() (members, meta []byte) {
 	if c.Method == spec.ReadResource {
 		return c.params.OtherParams("uri")
@@ -279,9 +279,9 @@ func (c *Call) otherParams() (members, meta []byte) {
 // client cannot read a refusal in the form of a tool result.
 func (c *Call) wantsTask() bool { return c.params.Task != nil && c.Method == spec.CallTool }
 
-// mustSendAsTask reports whether the call must be sent as a task although the client cannot
-// request one. This is the case if the client uses revision 2026-07-28, and the server uses
-// revision 2025-11-25 and runs the tool only as a task.
+// mustSendAsTask reports whether the proxy must send the call as a task although the client cannot
+// request one. This is the case if the client uses revision 2026-07-28, the server uses revision
+// 2025-11-25, and the server runs the tool only as a task.
 func (c *Call) mustSendAsTask() bool {
 	u := c.Tool.Upstream
 	return c.Method == spec.CallTool && c.Peer.Rev.TaskExtension && c.Tool.OnlyTask && !u.Rev().TaskExtension && tasks.MakesTasks(u)

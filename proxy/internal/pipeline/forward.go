@@ -51,10 +51,9 @@ func (p *Pipeline) forward(c *Call, pass admission.Pass) {
 	}
 }
 
-// forwardAgain sends an admitted call again. If the call cannot be sent, forwardAgain records that
-// it failed. It then refuses the call, or asks the gate for a new decision if the policy has
-// changed since the call was admitted. If the client has stopped waiting, forwardAgain only records
-// the failure.
+// forwardAgain sends an admitted call again. If the call cannot be sent, forwardAgain records the
+// failure. If the policy has changed since the call was admitted, it then asks the gate for a new
+// decision. Otherwise, it refuses the call. It does neither if the client has stopped waiting.
 func (p *Pipeline) forwardAgain(c *Call, ticket *admission.Ticket) {
 	pass, err := ticket.NewPass(p.Life.Ctx, p.Admission)
 	if err == nil {
@@ -67,7 +66,7 @@ func (p *Pipeline) forwardAgain(c *Call, ticket *admission.Ticket) {
 		by = "policy changed"
 	}
 	p.settle(c.State, ticket, gate.End{Outcome: gate.Failure}, by)
-	p.Admission.Abandon(context.Background(), ticket) // if the failure could be neither stored nor kept for a later attempt, mark the outcome as unknown
+	p.Admission.Abandon(context.Background(), ticket) // if the failure was not stored and will not be stored later, mark the outcome as unknown
 	switch {
 	case !c.isWanted():
 		c.end(nil)
@@ -161,8 +160,8 @@ func (c *Call) Cancel(reason error) {
 }
 
 // end ends the in-flight request with the reply r, and passes r to the call that waits for it. If
-// the request has already ended, a reply from the server is handled as a late one. fromServer is
-// false if the request is being abandoned.
+// the request has already ended, a reply from the server counts as late. fromServer is false if the
+// proxy abandons the request.
 func (f *inflightCall) end(r upstream.Reply, fromServer bool) {
 	u, before := f.Call.Tool.Upstream, f.markEnded(r, fromServer)
 	if before.counted && fromServer {
@@ -246,8 +245,8 @@ func (f *inflightCall) finish(c *Call, r upstream.Reply, together *burst.Burst) 
 }
 
 // facts returns the properties of the reply that determine how the call ended. A successful result
-// counts as broken if it is not strict JSON. If the outcome can change a net's marking, every level
-// of the result is checked; otherwise, only the top-level members are.
+// that is not strict JSON counts as broken. If the outcome can change a net's marking, facts checks
+// every level of the result. Otherwise, it checks only the top-level members.
 func (f *inflightCall) facts(r upstream.Reply) wire.Facts {
 	facts := wire.ResultFacts(r.Result)
 	if f.ticket.Awaited && facts.Success() && rawjson.Check(r.Result, rawjson.MaxDepth) != nil {
@@ -256,9 +255,10 @@ func (f *inflightCall) facts(r upstream.Reply) wire.Facts {
 	return facts
 }
 
-// outcome returns the outcome of a reply, as seen by the nets. Only a complete, strictly parsed
-// result without an error is a success. A call without a reply counts as failed only if the server
-// certainly never started it; a server that died during the call might have had an effect.
+// outcome returns the outcome of a reply, as the nets see it. Only a complete, strictly parsed
+// result without an error counts as a success. A call without a reply counts as a failure only if
+// the server certainly never started it. If the server died during the call, the call might have
+// had an effect.
 func outcome(r upstream.Reply, facts wire.Facts) gate.Outcome {
 	switch {
 	case r.Err == nil && r.Error == nil && facts.Success():
@@ -291,8 +291,8 @@ func (p *Pipeline) endOf(ticket *admission.Ticket, o gate.Outcome, result []byte
 
 // close must be called at the end of a request. It lets the proxy exit without waiting for the
 // request, and records the outcome of a late reply. open is true if the outcome of the call will be
-// recorded later. If open is false and the outcome has not been recorded, because of a panic, close
-// marks it as unknown.
+// recorded later. If open is false and a panic has prevented the recording of the outcome, close
+// marks the outcome as unknown.
 func (f *inflightCall) close(open bool) {
 	if !open {
 		f.Call.pipeline.Admission.Abandon(context.Background(), f.ticket)
@@ -303,16 +303,16 @@ func (f *inflightCall) close(open bool) {
 	}
 }
 
-// allowExit lets the proxy exit without waiting for this request, because the outcome has been
-// recorded or the call continues without this request.
+// allowExit lets the proxy exit without waiting for this request. It is called when the outcome has
+// been recorded, or when the call continues without this request.
 func (f *inflightCall) allowExit() {
 	if f.delaysExit.Swap(false) {
 		f.Call.pipeline.Life.Unrecorded.Done()
 	}
 }
 
-// An ending is the end of a call, already known to the gate but not recorded yet. It is a
-// [burst.Step].
+// An ending is the end of a call that the gate already knows but that has not been recorded yet. It
+// implements [burst.Step].
 type ending struct {
 	inflight *inflightCall
 	call     *Call // call whose client gets the response

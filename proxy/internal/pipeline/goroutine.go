@@ -16,10 +16,10 @@ const (
 	serverReader               // the goroutine that reads the server's replies
 )
 
-// continueOff runs f, which is the rest of the call and may block. It must not run f on the given
-// reader. If that goroutine reads from the client, continueOff passes f to [Call.Spawn], or refuses
-// the call if the waiting calls already use too much memory. If it reads from the server, f runs on
-// the goroutine that waits for the call, or on a new one if no goroutine waits.
+// continueOff runs f on a goroutine other than the given reader. f is the rest of the call and may
+// block. If the reader reads from the client, continueOff passes f to [Call.Spawn], or refuses the
+// call if the waiting calls already use too much memory. If the reader reads from the server, f
+// runs on the goroutine that waits for the call or, if no goroutine waits, on a new one.
 func (c *Call) continueOff(r reader, f func()) {
 	if r == clientReader {
 		if c.occupyBacklog() {
@@ -75,8 +75,8 @@ func (done completion) answer(c *Call) {
 	}
 }
 
-// Begin serves a call on the calling goroutine, which must then call [Call.Wait]. Blocking work
-// ends when ctx is done. A caller that cancels ctx must also cancel the call.
+// Begin serves a call on the current goroutine, which must then call [Call.Wait]. Steps that block
+// end when ctx is done. A caller that cancels ctx must also cancel the call.
 func (p *Pipeline) Begin(ctx context.Context, c *Call) {
 	c.startWaiting()
 	if c.Tool == nil || c.Tool.Upstream.OneReader() {

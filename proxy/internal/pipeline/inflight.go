@@ -13,11 +13,11 @@ import (
 	"github.com/petrigate/petrigate/proxy/internal/upstream"
 )
 
-// An inflightCall is an admitted request to a server, until the outcome of its call has been
-// recorded. The request ends exactly once: when the server replies, when the connection is lost or
-// the request times out, or when the client cancels the call or disconnects. After a timeout, a
-// cancellation or a disconnection of the client, the outcome is unknown. If the server replies
-// late, the outcome of that reply is still recorded.
+// An inflightCall represents an admitted request to a server until the outcome of its call has been
+// recorded. The request ends exactly once: when the server replies, when the connection is lost,
+// when the request times out, or when the client cancels the call or disconnects. The outcome is
+// unknown if the request timed out, or if the client canceled the call or disconnected. If the
+// server replies late, the outcome of that reply is still recorded.
 type inflightCall struct {
 	Call   *Call // the call that was admitted
 	ticket *admission.Ticket
@@ -29,7 +29,7 @@ type inflightCall struct {
 	handle   *tasks.TaskHandle // task that the call has become; nil if none
 
 	answered   func(admission.Result) // reports the reply to the observer of calls; nil if calls are not observed
-	delaysExit atomic.Bool            // whether the proxy must wait, before it exits, until the outcome has been recorded
+	delaysExit atomic.Bool            // whether the proxy must not exit before the outcome has been recorded
 
 	pool.QueuePlace // position among the calls in flight to the server
 	inflightState
@@ -133,9 +133,10 @@ func (s *inflightState) markSettled() (late *upstream.Reply) {
 	return late
 }
 
-// markAbandoned records why the request is abandoned, unless a reason was recorded earlier. It
-// returns the recorded reason and the exchange. The exchange is nil if the request is over or has
-// not been sent. If first is true, the caller must cancel the exchange and count it as abandoned.
+// markAbandoned records the reason for abandoning the request, unless the request already has one.
+// It returns the recorded reason and the exchange. The exchange is nil if the request has ended or
+// has not been sent. If first is true, the caller must cancel the exchange and count it as
+// abandoned.
 func (s *inflightState) markAbandoned(why error) (x *upstream.Exchange, first bool, reason error) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -161,8 +162,8 @@ func (s *inflightState) cause(err error) error {
 	return err
 }
 
-// stopInline records that the waiting goroutine no longer reads the reply, and returns the exchange
-// that this goroutine was reading.
+// stopInline records that the waiting goroutine has stopped reading the reply. It returns the
+// exchange that the goroutine was reading.
 func (s *inflightState) stopInline() *upstream.Exchange {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -172,8 +173,8 @@ func (s *inflightState) stopInline() *upstream.Exchange {
 
 const callOver = "the call has ended"
 
-// addRequest stores a server's request for the client, and returns the call whose client must be
-// asked. The call is nil if no call is waiting for the server's reply. The client then receives the
+// addRequest stores a server's request for the client. It returns the call whose client must be
+// asked, or nil if no call is waiting for the server's reply. In that case, the client receives the
 // request when it sends the call again. If the server's request must be refused, addRequest returns
 // the reason.
 func (s *inflightState) addRequest(q *upstream.ServerRequest) (receiver *Call, reason string) {
@@ -198,7 +199,7 @@ func (s *inflightState) takeRequests() []*upstream.ServerRequest {
 	return open
 }
 
-// Holding reports whether the request is waiting for the client's input. In the meantime, the
+// Holding reports whether the request is waiting for the client's input. During that time, the
 // server's timeout does not apply.
 func (s *inflightState) Holding() bool {
 	s.mu.Lock()
@@ -207,11 +208,11 @@ func (s *inflightState) Holding() bool {
 	return s.stage == pending && (s.receiver == nil || len(s.requests) > 0)
 }
 
-// parkFor detaches the request from the call c. No call then waits for the reply until the client
-// has provided input. First, parkFor passes the server's unanswered requests to ask, which runs
-// with mu held. If ask returns false, the request stays attached. parkFor returns the exchange with
-// the server. It also reports whether the goroutine that waits for c was reading the reply, and
-// whether the request was detached.
+// parkFor detaches the request from the call c, so that no call waits for the reply until the
+// client has provided input. It first passes the server's unanswered requests to ask while holding
+// mu. If ask returns false, the request stays attached. parkFor returns the exchange with the
+// server. It also reports whether the goroutine that waits for c was reading the reply, and whether
+// the request was detached.
 func (s *inflightState) parkFor(c *Call, ask func([]*upstream.ServerRequest) bool) (x *upstream.Exchange, inline, parked bool) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -223,8 +224,8 @@ func (s *inflightState) parkFor(c *Call, ask func([]*upstream.ServerRequest) boo
 	return s.exchange, inline, true
 }
 
-// attachTo lets c, the call that the client has sent again, wait for the reply. It returns the
-// reply if it has already arrived, and whether the server has made more requests.
+// attachTo attaches the request to c, the call that the client has sent again. It returns the
+// reply, if it has already arrived. It also reports whether the server has made more requests.
 func (s *inflightState) attachTo(c *Call) (held *upstream.Reply, more bool) {
 	s.mu.Lock()
 	defer s.mu.Unlock()

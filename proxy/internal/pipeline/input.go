@@ -26,11 +26,11 @@ func (c *Call) subject() []byte {
 	}, "\x00"))
 }
 
-// readInput reads the input of a call that the client has sent again. A server may do without a
-// requestState. If the call has none, readInput forwards the inputResponses unchanged, but they
-// never count as a person's approval. If the call has a requestState, readInput forwards them only
-// if the proxy created the requestState for this call when the server asked for input. If a person
-// has approved the call, all params except _meta must equal the approved ones.
+// readInput reads the input of a call that the client has sent again. A server does not have to use
+// a requestState. If the call has no requestState, readInput forwards the inputResponses unchanged,
+// but they never count as a person's approval. If it has one, readInput forwards them only if the
+// proxy created the requestState for this call when the server asked for input. If a person has
+// approved the call, all params except _meta must equal the approved ones.
 func (c *Call) readInput() {
 	if !c.Peer.Rev.InputRequired {
 		return

@@ -25,8 +25,8 @@ func (c *Call) isBuiltin() bool {
 }
 
 // answerBuiltin responds to a prompts/get or resources/read request for the proxy's own status. It
-// does not ask the gate, because the status only describes the gate's decisions and the request
-// reaches no server.
+// does not ask the gate, because the request reaches no server and the status only describes the
+// gate's decisions.
 func (c *Call) answerBuiltin() {
 	text := c.pipeline.Relay.Status(c.State)
 	var result rawjson.Object

@@ -43,13 +43,13 @@ type Options struct {
 // Approval configures how people are asked to approve calls. Hold and Page must not be nil.
 type Approval struct {
 	Hold   func(client string) time.Duration // how long a call from the named client waits for an answer before the client is told to call again
-	Expire time.Duration                     // how long a person can answer a question, and how long an approval can be used
+	Expire time.Duration                     // time limit for answering a question, and for using an approval
 	Verb   string                            // command for answering an approval, as shown to operators in the log
 	Page   func(id string) string            // returns the URL of the approval page, or "" if the page is unavailable
 
-	// Asked is called with each approval request when the first call starts to wait for it.
-	// Answered is called with an approval request each time a person's answer to it has been
-	// accepted. Both may be nil. They must not block and must be safe for concurrent use.
+	// Asked is called once for each approval request, when the first call starts to wait for it.
+	// Answered is called each time a person's answer to an approval request has been accepted. Both
+	// may be nil. They must not block and must be safe for concurrent use.
 	Asked, Answered func(approval.Record)
 }
 
@@ -68,13 +68,13 @@ func New(o Options) *Pipeline { return &Pipeline{Options: o} }
 const maxSuspended = 10_000
 
 // A suspendedCall is a call that waits for its client's input (2026-07-28). The client has received
-// an InputRequiredResult and will send the call again with the responses. Until then, the call
-// stays open at the gate. A call that other processes can continue is stored in [Options.Rounds],
-// and any other call in [suspendedCalls].
+// an InputRequiredResult and will send the call again with the responses. Until then, the gate
+// treats the call as open. If other processes can continue the call, it is stored in
+// [Options.Rounds]. Otherwise, it is stored in [suspendedCalls].
 type suspendedCall struct {
 	id     string
 	ticket *admission.Ticket
-	call   *Call // the call as sent the first time; nil if it is stored in [Options.Rounds]
+	call   *Call // the call as the client first sent it; nil if the call is stored in [Options.Rounds]
 
 	approved *rounds.Approved // describes the params, except for the arguments, that a person has approved; nil if no person was asked
 
@@ -94,9 +94,9 @@ type suspendedCalls struct {
 	quota quota.Quota
 }
 
-// add stores the suspended call x. If x is still stored after the given lifetime, it is removed and
-// passed to expired. add returns false if too many calls are suspended. If several principals share
-// the proxy, each principal has a limit of its own as well.
+// add stores the suspended call x. If x is still stored at the end of the given lifetime, it is
+// removed and passed to expired. add returns false if too many calls are suspended. If several
+// principals share the proxy, each of them has its own limit, too.
 func (s *suspendedCalls) add(x *suspendedCall, several bool, life time.Duration, expired func(*suspendedCall)) bool {
 	s.mu.Lock()
 	defer s.mu.Unlock()

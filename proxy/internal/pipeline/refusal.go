@@ -75,8 +75,8 @@ type resendError struct{ refusal }
 
 func (e *resendError) Error() string { return e.Text }
 
-// mayNeedResend reports whether the call might have to be sent again, with input that the server
-// has requested or as a task. It returns true if the server can ask for input with
+// mayNeedResend reports whether the call might have to be sent again, either as a task or with
+// input that the server has requested. This is the case if the server can ask for input with
 // InputRequiredResult (2026-07-28) but the client does not support such results.
 func (f *inflightCall) mayNeedResend() bool {
 	return f.rev.InputRequired && !f.Call.Peer.Rev.InputRequired

@@ -45,9 +45,8 @@ func (p *Pipeline) resume(c *Call) bool {
 	return false
 }
 
-// continueWithInput asks the client for the input that an InputRequiredResult requests. If the call
-// cannot continue, continueWithInput records that it failed, tells the client why, and returns
-// false.
+// continueWithInput asks the client for the input requested by an InputRequiredResult. If the call
+// cannot continue, it records the failure, tells the client the reason, and returns false.
 func (f *inflightCall) continueWithInput(c *Call, result []byte) bool {
 	why := f.askForInput(c, result)
 	if why == "" {
@@ -58,8 +57,8 @@ func (f *inflightCall) continueWithInput(c *Call, result []byte) bool {
 	return false
 }
 
-// askForInput sends the inputRequests of a result to the client. If the call cannot continue,
-// askForInput returns the reason, and otherwise "".
+// askForInput sends the inputRequests of a result to the client. It returns the reason why the call
+// cannot continue, or "" if it can.
 func (f *inflightCall) askForInput(c *Call, result []byte) (why string) {
 	p, name := f.Call.pipeline, c.Tool.Upstream.Config.Name
 	if c.input.round >= maxInputRounds {
@@ -80,7 +79,7 @@ func (f *inflightCall) askForInput(c *Call, result []byte) (why string) {
 }
 
 // askRound sends the server's requests for input to a client that uses revision 2025-11-25. It then
-// sends the call to the server again, with the responses. To the gate, it is still the same call.
+// sends the call to the server again, with the responses. The gate still sees one call.
 func (p *Pipeline) askRound(f *inflightCall, c *Call, requests []spec.InputRequest, result []byte) {
 	responses, err := p.askAll(c, requests)
 	if err != nil {
@@ -99,9 +98,9 @@ func (p *Pipeline) askRound(f *inflightCall, c *Call, requests []spec.InputReque
 	p.forwardAgain(c, f.ticket)
 }
 
-// suspend forwards an InputRequiredResult to a client that uses revision 2026-07-28, and stores the
+// suspend forwards an InputRequiredResult to a client that uses revision 2026-07-28. It stores the
 // call until the client sends it again with the responses. If the call cannot be stored, suspend
-// returns the reason, and otherwise "".
+// returns the reason; otherwise, it returns "".
 func (f *inflightCall) suspend(c *Call, result []byte) (why string) {
 	p := f.Call.pipeline
 	x := &suspendedCall{id: lifetime.RandomID(""), ticket: f.ticket, call: f.Call, approved: f.Call.approved}
@@ -156,9 +155,9 @@ func (p *Pipeline) pickUp(c *Call) (*suspendedCall, error) {
 	return &suspendedCall{ticket: r.Ticket, approved: r.Approved}, nil
 }
 
-// settleExpired records that a call failed because its client did not return with the input. The
-// server needs no cancellation: it uses revision 2026-07-28, and its request ended with the
-// InputRequiredResult.
+// settleExpired records the failure of a call whose client did not return with the input. Nothing
+// needs to be canceled at the server: it uses revision 2026-07-28, and the request to it ended with
+// the InputRequiredResult.
 func (p *Pipeline) settleExpired(x *suspendedCall) {
 	p.Life.Log.Info("the client did not provide the requested input", "tool", x.call.Tool.Canonical, "call", x.ticket.Number)
 	p.settle(x.call.State, x.ticket, gate.End{Outcome: gate.Failure}, "no input")

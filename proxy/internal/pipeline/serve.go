@@ -37,7 +37,7 @@ func (p *Pipeline) Serve(c *Call) {
 			return
 		}
 	}
-	// If one of the following steps returns false, it has responded to the client, has continued an
+	// Each of the following steps returns false if it has responded to the client, has continued an
 	// admitted call, or will call Serve again after a wait.
 	if !c.placed && !p.place(c) {
 		return
@@ -125,9 +125,9 @@ func (p *Pipeline) dedicate(c *Call, at *pool.Server) bool {
 	return false
 }
 
-// admissible reports whether the gate should decide on the call. If the call could not be run or
-// recorded now, admissible refuses it, so that the gate does not admit it and change the markings
-// of the nets.
+// admissible reports whether the gate should decide on the call. It refuses a call that could not
+// be run or recorded now. Otherwise, the gate could admit such a call and change the markings of
+// the nets.
 func (p *Pipeline) admissible(c *Call) bool {
 	if !c.plain && p.refuseTaskMode(c) {
 		return false
@@ -179,10 +179,10 @@ func (p *Pipeline) checkRecordable(c *Call) answer {
 	return nil
 }
 
-// yield lets other goroutines run before the caller waits until its decision or outcome has been
-// recorded. The decisions and outcomes of these goroutines can then be recorded in the same step.
-// yield does this only if the server uses streamable HTTP and at least [burst.MinInFlight] calls to
-// it are in flight.
+// yield lets other goroutines run before the caller waits for its decision or outcome to be
+// recorded. Their decisions and outcomes can then be recorded in the same step. yield does this
+// only if the server uses streamable HTTP and at least [burst.MinInFlight] calls to it are in
+// flight.
 func (c *Call) yield() {
 	if u := c.Tool.Upstream; !u.OneReader() && u.InFlight.Len() >= burst.MinInFlight {
 		runtime.Gosched()
@@ -205,8 +205,8 @@ func (d *decidedCall) Continue() {
 }
 
 // MaxKeptWhole is the maximum size, in bytes, of a message that stays in memory until its call
-// ends. A larger message can be freed once its call has been sent, because the _meta, usually the
-// only part needed later, is copied from it.
+// ends. A larger message can be freed once its call has been sent, because its _meta, usually the
+// only part needed later, has been copied.
 const MaxKeptWhole = 4 << 10
 
 // Prepare parses a call and looks up its tool, which may be missing while servers are starting. If
@@ -231,7 +231,7 @@ func (p *Pipeline) Prepare(client *session.Client, m wire.Message, meta wire.Met
 		return nil, false
 	}
 	c := &Call{pipeline: p, Client: client, State: state, Stream: s, Peer: client.PeerOf(meta), Method: m.Method, ID: m.ID, IDKey: wire.IDKey(m.ID), params: params, Meta: meta, size: len(m.Raw) + waitingCost}
-	c.Meta.ClientInfo = nil // lets the memory be freed; Peer still has the client's name and version
+	c.Meta.ClientInfo = nil // allows the memory to be freed; Peer still holds the client's name and version
 	c.setTool(c.target())
 	if p.Admission.Watch.Observed() {
 		p.observe(c, params.Meta)
@@ -276,7 +276,7 @@ func (c *Call) setTool(tool *pool.Tool) {
 	}
 }
 
-// target returns the call's tool, prompt or resource, or nil if finding it would require waiting.
+// target returns the call's tool, prompt or resource, or nil if the call would have to wait for it.
 func (c *Call) target() *pool.Tool {
 	p := c.pipeline
 	switch {

@@ -15,9 +15,9 @@ import (
 	"github.com/petrigate/petrigate/proxy/internal/wire"
 )
 
-// Tell sends a notification to the client. If the call has an outbox, Tell only queues the
-// notification there, and the goroutine that waits for the response to the call sends it. Tell then
-// never blocks, so it may run on the goroutine that reads from a server.
+// Tell sends a notification to the client. If the call has an outbox, Tell only adds the
+// notification to it, and the goroutine that waits for the response sends it. Tell then never
+// blocks, so that a goroutine that reads from a server can call it.
 func (c *Call) Tell(note []byte) {
 	if c.outbox == nil {
 		c.Stream.Send(note)
@@ -43,8 +43,8 @@ func (f *inflightCall) onNotification(method string, params []byte) {
 // for the client.
 func (c *Call) ownStream() callStream { return callStream{c} }
 
-// A callStream writes to the client of a call. If the call has an outbox, Send queues a message of
-// one part there. It writes any other message directly.
+// A callStream writes to the client of a call. If the call has an outbox, Send queues a message
+// there if the message has only one part. It writes any other message directly.
 type callStream struct{ call *Call }
 
 func (s callStream) Send(parts ...[]byte) {
@@ -98,11 +98,11 @@ func (f *inflightCall) onInterrupted(retry time.Duration) {
 }
 
 // A server that uses revision 2025-11-25 can make requests (elicitation/create,
-// sampling/createMessage, roots/list) while it runs a call. If the client has sent initialize, it
-// receives each of them as a separate request. A client that uses revision 2026-07-28 instead
-// receives them in an InputRequiredResult, as the response to its call. Until it sends the call
-// again with the responses, the request to the server is parked: it stays in flight, but no call
-// waits for its reply.
+// sampling/createMessage, roots/list) while it runs a call. A client that has sent initialize
+// receives them as separate requests. A client that uses revision 2026-07-28 receives them in an
+// InputRequiredResult, the response to its call. The request to the server is then parked until the
+// client sends the call again with the responses: it stays in flight, but no call waits for its
+// reply.
 
 var errNoInput = errors.New("the client did not provide the requested input")
 

@@ -111,9 +111,9 @@ func (f *inflightCall) answerTask(c *Call) {
 	})
 }
 
-// refuseTaskMode refuses the call if the client requests a task and cannot get one. It also refuses
-// the call if it must be sent as a task (see mustSendAsTask) but the client does not support tasks.
-// It reports whether it has refused the call.
+// refuseTaskMode refuses the call if the client requests a task but cannot get one. It also refuses
+// a call that must be sent as a task (see mustSendAsTask) if the client does not support tasks. It
+// reports whether it has refused the call.
 func (p *Pipeline) refuseTaskMode(c *Call) bool {
 	u := c.Tool.Upstream
 	switch {
@@ -235,8 +235,8 @@ func (x *hiddenTask) awaitPoll() {
 }
 
 // passInput sends the task's new inputRequests to the client, and then sends the client's responses
-// to the server with tasks/update. If the task cannot continue, passInput returns the reason, and
-// otherwise "".
+// to the server with tasks/update. It returns the reason why the task cannot continue, or "" if it
+// can.
 func (x *hiddenTask) passInput(detail []byte) (why string) {
 	c, p := x.call, x.call.pipeline
 	if rawjson.StringAt(detail, "status") != "input_required" {
@@ -269,6 +269,6 @@ func (x *hiddenTask) passInput(detail []byte) (why string) {
 	return ""
 }
 
-// becomesTask reports whether the call continues as a task: the server has created one, or runs the
-// tool only as a task.
+// becomesTask reports whether the call continues as a task, because the server has created one or
+// runs the tool only as a task.
 func (f *inflightCall) becomesTask(r upstream.Reply) bool { return f.handle != nil || f.needsTask(r) }

@@ -25,7 +25,7 @@ type Catalogue struct {
 	log       *slog.Logger
 	view      atomic.Pointer[ToolView]
 
-	Impossible func([]gate.Call) []string // returns the names, as used by clients, of the tools to omit from the list; if nil, all tools are listed
+	Impossible func([]gate.Call) []string // returns the tools to omit from the list, by the names that clients use; if nil, all tools are listed
 	Pins       *toolpin.Guard             // accepted tool definitions; if nil, servers may change their definitions freely
 	Noticed    func(*Tool)                // called when a tool is first seen with a definition that is not accepted; may be nil
 
@@ -69,9 +69,9 @@ func (b AgentTools) has(name string) bool {
 	return strings.HasPrefix(name, b.Agent+".") || slices.Contains(b.Names, name)
 }
 
-// RegisterAgentTools registers the names of an agent's own tools. A server could give its tool the
-// same name, to pass it off as the agent's. Rules that restrict calls by this name apply to the
-// server's tool, too. But if a rule requires a call to the agent's tool, a call to the server's
+// RegisterAgentTools registers the names of an agent's own tools. A server could use such a name to
+// pass off its tool as the agent's. A rule that restricts calls by this name therefore applies to
+// the server's tool, too. But if a rule requires a call to the agent's tool, a call to the server's
 // tool does not count.
 func (c *Catalogue) RegisterAgentTools(b AgentTools) {
 	c.mu.Lock()
@@ -112,8 +112,8 @@ func (c *Catalogue) set(ctx context.Context, u *Server, list upstream.ToolList) 
 	return changed
 }
 
-// offerToPins registers the server's tools with Pins, which accepts the definitions of new tools.
-// It ignores the tools listed on a dedicated connection.
+// offerToPins passes the server's tools to Pins, which accepts the definitions of new tools. It
+// ignores tools that were listed on a dedicated connection.
 func (c *Catalogue) offerToPins(ctx context.Context, u *Server, list upstream.ToolList) {
 	if c.Pins == nil || u.Dedicated() {
 		return
@@ -132,7 +132,7 @@ func (c *Catalogue) list(u *Server) upstream.ToolList {
 }
 
 // tellChanged calls Noticed for each tool in the new view whose definition is not accepted. It
-// skips tools that the old view rejected for the same definition and the same reason.
+// skips a tool if the old view already rejected the same definition for the same reason.
 func (c *Catalogue) tellChanged(before, after *ToolView) {
 	for _, t := range after.Changed {
 		same := func(o *Tool) bool {
@@ -238,8 +238,8 @@ func (c *Catalogue) build() *ToolView {
 	return v
 }
 
-// toolsOf returns those of the server's tools that can be called. It adds filtered tools, problems
-// and warnings to the view v.
+// toolsOf returns the server's tools that can be called. It adds filtered tools, problems and
+// warnings to the view v.
 func (c *Catalogue) toolsOf(u *Server, v *ToolView) (tools []*Tool) {
 	var names []string
 	list, listed := c.lists[u]
@@ -268,9 +268,9 @@ func (c *Catalogue) toolsOf(u *Server, v *ToolView) (tools []*Tool) {
 	return tools
 }
 
-// quarantines reports whether the tool is withheld until a person accepts its definition. For an
-// unaccepted definition, it adds a problem to the view v or, if quarantine is not enforced, a
-// warning.
+// quarantines reports whether the tool is withheld until a person accepts its definition. If the
+// definition is not accepted, quarantines adds a problem to the view v or, if quarantine is not
+// enforced, a warning.
 func (c *Catalogue) quarantines(t *Tool, v *ToolView) bool {
 	if t.Unaccepted = c.Pins.RejectionReason(t.SentDefinition()); t.Unaccepted == "" {
 		return false
@@ -285,7 +285,7 @@ func (c *Catalogue) quarantines(t *Tool, v *ToolView) bool {
 	return true
 }
 
-// hiddenNames returns the names, as used by clients, of the tools that must not be listed.
+// hiddenNames returns the tools that must not be listed, by the names that clients use.
 func (c *Catalogue) hiddenNames(tools []gate.Call) map[string]bool {
 	if c.Impossible == nil || len(tools) == 0 {
 		return nil
@@ -346,15 +346,15 @@ type Tool struct {
 	Upstream  *Server
 	Canonical string // name in rules, of the form upstream.tool
 	also      []gate.Name
-	others    map[string]bool // tool names that contain a dot; tool.action, a name formed from a call's argument, must not be mistaken for one of them
+	others    map[string]bool // tool names that contain a dot, which must not be confused with tool.action, a name formed from a call's argument
 	foreign   bool            // whether the exposed name could also belong to a tool of another server or of an agent
 	Why       string          // why the configuration filters out the tool; empty if it is not filtered
 
 	Unaccepted string // why the definition is not accepted; empty if accepted
 }
 
-// WithheldReason returns why clients cannot use the tool, both as a refusal kind and as a sentence
-// for the model.
+// WithheldReason returns the reason why clients cannot use the tool, as a refusal kind and as a
+// sentence for the model.
 func (t *Tool) WithheldReason() (kind, why string) {
 	if t.Unaccepted != "" {
 		return "quarantined", fmt.Sprintf("%s cannot be called: %s. A person must review that first; until then, calling it again will not help.", t.Exposed, t.Unaccepted)
@@ -368,8 +368,8 @@ func (t *Tool) SentDefinition() toolpin.Definition {
 	return toolpin.Read(t.Upstream.Config.Name, t.Name, t.Object)
 }
 
-// addNames sets the fields that depend on the names of all tools: also holds the tool's additional
-// names, others holds the names that tool.action must not be mistaken for, and foreign tells
+// addNames sets the fields that depend on the names of all tools. also holds the tool's additional
+// names, and others holds the names that must not be confused with tool.action. foreign reports
 // whether the exposed name could belong to another server.
 func addNames(tools []*Tool, owners toolname.Owners) {
 	all := make([]toolname.Names, 0, len(tools))

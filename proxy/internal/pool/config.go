@@ -48,9 +48,9 @@ type Limits struct {
 // Values of [Upstream.Isolation].
 const (
 	// IsolateAuto lets sessions share the connection until the server sends a request to a client.
-	// The proxy forwards that request if it is certain which client is meant, and refuses it
-	// otherwise. From then on, a session that starts to use the server gets a dedicated connection
-	// if its client declares capabilities.
+	// The proxy forwards that request if it knows which client is meant, and refuses it otherwise.
+	// After that, each session that starts to use the server gets a dedicated connection if its
+	// client declares capabilities.
 	IsolateAuto    = "auto"
 	IsolateSession = "session" // each session has a dedicated connection
 	IsolateShared  = "shared"  // all sessions share one connection

@@ -41,15 +41,15 @@ type placement struct {
 }
 
 // DedicateNext records that the server has sent a request to a client outside the response stream
-// of a call. If u is the shared connection and the isolation is "auto" (the default), later
-// sessions can then get dedicated connections; see [IsolateAuto]. DedicateNext reports whether this
-// is the first request with that effect.
+// of a call. If u is the shared connection and its isolation is "auto" (the default), later
+// sessions can then get dedicated connections; see [IsolateAuto]. In that case, DedicateNext
+// returns true for the first such request.
 func (u *Server) DedicateNext() bool {
 	auto := u.Config.Isolation == "" || u.Config.Isolation == IsolateAuto
 	return !u.Dedicated() && auto && !u.placement.asks.Swap(true)
 }
 
-// dedicates reports whether a session that starts now must have a dedicated connection.
+// dedicates reports whether a new session must have a dedicated connection.
 func (u *Server) dedicates(peer session.Peer) bool {
 	switch u.Config.Isolation {
 	case IsolateSession:
@@ -90,7 +90,7 @@ func (p *Pool) Place(s *session.Session, u *Server, peer session.Peer) (*Server,
 	return at, nil
 }
 
-// takeDedicated adds one to the number of dedicated connections of the session's principal. It
+// takeDedicated increments the number of dedicated connections of the session's principal. It
 // returns an error if the limit has been reached.
 func (u *Server) takeDedicated(s *session.Session, several bool) error {
 	limit, kind, name := u.Config.maxDedicated(), u.Config.Kind(), u.Config.Name
@@ -117,8 +117,8 @@ func (p *Pool) dedicate(s *session.Session, u *Server, peer session.Peer) *Serve
 	return d
 }
 
-// ConnectionOf returns the connection that serves the session s, or nil if the session's first call
-// will start a dedicated one.
+// ConnectionOf returns the connection that serves the session s. It returns nil if the session's
+// first call will start a dedicated connection.
 func (u *Server) ConnectionOf(s *session.Session, peer session.Peer) *Server {
 	pl := &u.placement
 	pl.mu.Lock()
@@ -169,8 +169,8 @@ func (u *Server) Release(s *session.Session) (d *Server) {
 	return at
 }
 
-// EndDedicated closes a dedicated connection in the background. While the proxy is shutting down,
-// it instead waits until the connection is closed.
+// EndDedicated closes a dedicated connection in the background. If the proxy is shutting down,
+// EndDedicated waits until the connection is closed.
 func (p *Pool) EndDedicated(d *Server) {
 	end := func() {
 		_ = d.Close()
@@ -292,9 +292,9 @@ func (p *Pool) Sweep(u *Server) {
 // maxSweep is the maximum delay between a timeout and its detection.
 const maxSweep = time.Second
 
-// EnsureDeclared calls [Pool.Declare] if a client that uses revision 2026-07-28 has undeclared
-// capabilities. Such a client declares its capabilities in each request and may never send
-// server/discover.
+// EnsureDeclared calls [Pool.Declare] if a client that uses revision 2026-07-28 has capabilities
+// that have not been declared to the servers. Such a client sends its capabilities in each request
+// and may never send server/discover.
 func (p *Pool) EnsureDeclared(ctx context.Context, peer session.Peer) {
 	if !peer.Rev.PerRequest {
 		return // already declared when the client sent initialize

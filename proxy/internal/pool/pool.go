@@ -55,7 +55,7 @@ type Options struct {
 	Busy    func(*Server) bool  // reports whether the server is working on a task, which can continue after all requests have been answered
 }
 
-// A Pool manages the connections to all servers and the catalogue of their tools.
+// A Pool manages the connections to all servers, and the catalogue of the servers' tools.
 type Pool struct {
 	Options
 	Servers   []*Server // shared connections in configuration order
@@ -143,8 +143,8 @@ func (p *Pool) AwaitTool(ctx context.Context, exposed string) *Tool {
 }
 
 // KnownTool returns the tool with the given exposed name, or nil. It also returns nil if a server
-// that is still starting might have a tool of the same name, because tools with colliding names
-// cannot be called.
+// that is still starting might have a tool with the same name, because neither of the two tools
+// could then be called.
 func (p *Pool) KnownTool(exposed string) *Tool {
 	t := p.Catalogue.Load().tools[exposed]
 	if t == nil || p.Startup.Err() != nil {

@@ -12,7 +12,7 @@ import (
 )
 
 // A RelayedRequest is a client's request that needs no decision by the gate. The proxy forwards it
-// to one server, and the response to the client. Calls go through the pipeline instead, because
+// to one server, and forwards the response to the client. Calls use the pipeline instead, because
 // their outcomes change the markings of nets.
 type RelayedRequest struct {
 	session.Request
@@ -21,7 +21,7 @@ type RelayedRequest struct {
 	Name     string          // value of the Mcp-Name header in revision 2026-07-28
 	Outbox   *session.Outbox // notifications to be sent by the goroutine that waits for the reply
 
-	Patient bool // whether to ignore the server's timeout; set if the response may take longer
+	Patient bool // whether to ignore the server's timeout, because the response may take longer
 
 	OnNotification func(method string, params []byte) // handles the server's notifications about this request
 	OnRequest      func(q *upstream.ServerRequest)    // handles requests that the server makes while this request is open
@@ -121,9 +121,9 @@ func (r *RelayedRequest) Notify(method string, params []byte) {
 	}
 }
 
-// CheckCapability reports whether the client can receive the server's request q, and refuses q if
-// not. In revision 2026-07-28, the client can receive a server's request only while a call runs, so
-// CheckCapability always refuses q.
+// CheckCapability reports whether the client can receive the server's request q. If not, it refuses
+// q. A client that uses revision 2026-07-28 can receive a server's request only during a call, so
+// CheckCapability always refuses q for it.
 func (r *RelayedRequest) CheckCapability(q *upstream.ServerRequest) bool {
 	if r.Peer.Rev.InputRequired {
 		session.RefuseRequest(q)

@@ -20,7 +20,7 @@ const AnnounceEvery = 50 * time.Millisecond
 // A relisting tracks the tools/list requests that the proxy sends to one server. The zero value is
 // ready to use. mu guards the field requested.
 type relisting struct {
-	due       atomic.Bool // whether a requested listing has not started yet; if so, another request does not cause a second listing
+	due       atomic.Bool // whether a requested listing has not started yet; further requests then cause no second listing
 	announced atomic.Bool // whether the server has announced a change since the last listing
 	again     atomic.Bool // whether a retry after a failed listing is pending
 	Logged    atomic.Bool // whether the log has reported the server as up
@@ -43,7 +43,7 @@ func (r *relisting) request() (end func()) {
 	return func() { close(over) }
 }
 
-// Trouble returns why the latest listing failed, or nil if it succeeded.
+// Trouble returns the error of the latest listing, or nil if the listing succeeded.
 func (r *relisting) Trouble() error {
 	if err := r.trouble.Load(); err != nil {
 		return *err
@@ -63,8 +63,8 @@ func (r *relisting) await(ctx context.Context) {
 }
 
 // Relist sends tools/list to u in the background, and notifies clients if the tools have changed.
-// announced is true if u has sent a list_changed notification; clients are then notified in any
-// case. Several calls to Relist before the listing starts cause only one listing.
+// If announced is true, u has sent a list_changed notification, and clients are notified even if
+// the tools are the same. Several calls to Relist before the listing starts cause only one listing.
 func (p *Pool) Relist(u *Server, announced bool) {
 	if announced {
 		u.Listing.announced.Store(true)
@@ -106,7 +106,7 @@ func (p *Pool) listNow(u *Server) {
 	}
 	r.failures = 0
 	r.trouble.Store(nil)
-	for i, tool := range list.Tools { // cloning each tool lets the memory of the whole response be released
+	for i, tool := range list.Tools { // clone each tool, so that the memory of the whole response can be freed
 		list.Tools[i] = bytes.Clone(tool)
 	}
 	changed := p.Catalogue.set(p.Life.Ctx, u, list)
@@ -119,8 +119,8 @@ func (p *Pool) listNow(u *Server) {
 	u.MarkStarted()
 }
 
-// relistAfterPause sends tools/list again, some time after a listing has failed. A server that
-// stays up and announces no change would otherwise never be asked again.
+// relistAfterPause sends tools/list again some time after a listing has failed. Otherwise, a server
+// that stays up and announces no change would never be asked again.
 func (p *Pool) relistAfterPause(u *Server, announced bool) {
 	r := &u.Listing
 	pause := min(250*time.Millisecond<<min(r.failures, 10), spec.ListTimeout)
@@ -139,9 +139,9 @@ func (p *Pool) relistAfterPause(u *Server, announced bool) {
 	})
 }
 
-// Repin reads the accepted tool definitions (pins) that other processes have stored. It compares
-// the servers' definitions with the pins again if the pins have changed, or if definitions could
-// not be stored earlier. Repin reports whether clients now see different tools.
+// Repin reads the accepted tool definitions (pins) that other processes have stored. If the pins
+// have changed, or if definitions could not be stored earlier, it compares the servers' definitions
+// with the pins again. Repin reports whether clients now see different tools.
 func (p *Pool) Repin(ctx context.Context) bool {
 	pins := p.Catalogue.Pins
 	changed, err := pins.Store.Refresh(ctx)

@@ -55,8 +55,8 @@ func NewServer(c Upstream, several bool) *Server {
 var errNoPass = errors.New("the call has not been admitted")
 
 // Send sends a request and returns immediately; see [upstream.Upstream.Send]. It refuses a call if
-// the field Again of the [upstream.Request] is not set. Only package pipeline sets that field, for
-// calls that have passed admission, so no other code can send a call.
+// the field Again of the [upstream.Request] is not set. Only package pipeline sets that field, and
+// only for calls that have passed admission. Therefore, no other code can send a call.
 func (u *Server) Send(r upstream.Request) *upstream.Exchange {
 	if r.Again == nil && spec.IsCall(r.Method) {
 		return u.Decline(r, errNoPass)
@@ -137,16 +137,16 @@ type QueuePlace struct {
 	number  int // position in the queue, counting from 1, or 0 if not queued; guarded by the queue's lock
 }
 
-// A queue holds the requests in flight to one server. A single goroutine checks them all for
-// timeouts, because a timer per call would cost more than the call itself. mu guards the field all
-// and the positions of the requests.
+// A queue holds the requests in flight to one server. A single goroutine checks all of them for
+// timeouts, because a timer for each call would cost more than the call itself. mu guards the field
+// all and the positions of the requests.
 type queue struct {
 	mu  sync.Mutex
 	all []*QueuePlace // the requests, in no particular order; the position of a request is its index plus one
 }
 
-// Push adds the request f to the queue. It is called just before the request is sent, and stores
-// the request's position in p. The timeout of the request starts at the given time.
+// Push adds the request f to the queue. It is called just before the request is sent. It stores the
+// request's position in p. The timeout starts at the given time.
 func (q *queue) Push(p *QueuePlace, f inflightRequest, now time.Time) {
 	q.mu.Lock()
 	defer q.mu.Unlock()
@@ -257,9 +257,10 @@ func (b *ServerMap[T]) Forget(u *Server) {
 
 // WithServerInfo changes a result of initialize or server/discover so that it describes the server
 // instead of the proxy. It is used if the proxy has only one server. u is the server's state.
-// WithServerInfo replaces the name, version and icons (serverInfo). It adds the server's members of
-// _meta and those of its other members that the specification does not define, but never replaces a
-// member of the result. If the server is not up, the result is returned unchanged.
+// WithServerInfo replaces the serverInfo (name, version and icons). It adds the members of the
+// server's _meta, and the members of the server's result that the specification does not define. It
+// never replaces a member of the result. If the server is not up, WithServerInfo returns the result
+// unchanged.
 func WithServerInfo(u upstream.State, result []byte) []byte {
 	if u.Phase != upstream.Up {
 		return result
@@ -282,7 +283,7 @@ const serverNameKey = "io.petrigate/upstream"
 
 // WithServerName returns the params of a server's request to a client. If several servers are
 // configured, it adds the server's name to _meta. A server cannot forge the name, because the proxy
-// removes members in its own namespace from servers' messages.
+// removes members with its own prefix from the servers' messages.
 func (u *Server) WithServerName(params []byte) []byte {
 	if !u.several {
 		return params

@@ -12,9 +12,9 @@ type Quota struct {
 	held  map[string]int // units held by each principal; a principal that holds no units has no entry
 }
 
-// Add adds n units to those held by the principal, if allow returns true. The arguments of allow
-// are the number of units that the principal holds and the number that all principals hold. Add
-// returns the number of units that the principal held before, and the result of allow.
+// Add adds n to the number of units that the principal holds, if allow returns true. It calls allow
+// with the number of units that the principal holds and the number that all principals hold
+// together. Add returns the number that the principal held before, and the result of allow.
 func (q *Quota) Add(principal string, n int, allow func(own, all int) bool) (own int, ok bool) {
 	q.mu.Lock()
 	defer q.mu.Unlock()
@@ -30,20 +30,20 @@ func (q *Quota) Add(principal string, n int, allow func(own, all int) bool) (own
 	return own, true
 }
 
-// Take adds one unit to those held by the principal, unless the total would exceed limit. If
-// several principals share the resource, the principal gets the unit only if it holds fewer units
+// Take adds one unit to the units that the principal holds, unless the total would exceed limit. If
+// several principals share the resource, a principal gets the unit only if it holds fewer units
 // than are free. A single principal can thus take at most half of the units, rounded up. Take
-// returns the number of units that the principal held before, and whether it has added the unit.
+// returns the number of units that the principal held before. It also reports whether it has added
+// the unit.
 func (q *Quota) Take(principal string, limit int, several bool) (own int, ok bool) {
 	return q.Add(principal, 1, func(own, all int) bool { return all < limit && (!several || Fair(own, limit-all)) })
 }
 
-// Fair reports whether a principal may take another unit when several principals share the
-// resource: it must hold fewer units than are free.
+// Fair reports whether a principal may take another unit if several principals share the resource.
+// The principal must hold fewer units than are free.
 func Fair(own, free int) bool { return own < free }
 
-// Give gives back n of the units held by the principal. It does nothing if the principal holds
-// none.
+// Give gives back n of the principal's units. It does nothing if the principal holds no units.
 func (q *Quota) Give(principal string, n int) {
 	q.mu.Lock()
 	defer q.mu.Unlock()
@@ -56,8 +56,8 @@ func (q *Quota) Give(principal string, n int) {
 	}
 }
 
-// Set replaces the numbers of units held by all principals. A principal without units must have no
-// entry.
+// Set replaces the number of units that each principal holds. The map must have no entry for a
+// principal without units.
 func (q *Quota) Set(held map[string]int) {
 	q.mu.Lock()
 	defer q.mu.Unlock()

@@ -16,7 +16,7 @@ import (
 	"github.com/petrigate/petrigate/proxy/internal/wire"
 )
 
-// URI, name and description of the proxy's own resource and prompt, which show the status of the
+// URI, name and description of the proxy's own resource and prompt. They show the status of the
 // client's session. Upstream items with this URI or name are removed from lists, because only the
 // proxy can describe the gate's decisions.
 const (
@@ -25,8 +25,8 @@ const (
 	StatusAbout  = "Which tools the policy lets you call now, and what the others require."
 )
 
-// OffersStatus reports whether the proxy offers its status resource and prompt. It does so only if
-// some net enforces its decisions.
+// OffersStatus reports whether the proxy offers its status resource and prompt. It offers them only
+// if at least one net enforces its decisions.
 func (p *Relay) OffersStatus() bool { return p.Admission.Generation().Enforces }
 
 // builtinItem returns the proxy's own item for lists of the given kind, or nil if the proxy adds no
@@ -86,8 +86,8 @@ var (
 // change that would allow a refused call. The number is limited because each search takes time.
 const maxSearches = 20
 
-// A statusDoc describes a client's session: the tools that the client can call now, and why others
-// are refused. It mentions neither nets in shadow mode nor the arguments of calls.
+// A statusDoc describes a client's session: the tools that the client can call now, and the reasons
+// why it cannot call the others. It does not mention nets in shadow mode or the arguments of calls.
 type statusDoc struct {
 	proxy    *Relay
 	session  string
@@ -139,8 +139,8 @@ func (d *statusDoc) add(c gate.Call, decision gate.Decision) {
 	}
 }
 
-// isAlwaysRefused reports whether every call to a tool is refused, whatever its arguments. c is a
-// call to the tool without arguments, and r is its refusal. If "default: deny" refuses c,
+// isAlwaysRefused reports whether every call to a tool is refused, regardless of its arguments. c
+// is a call to the tool without arguments, and r is the refusal of c. If "default: deny" refuses c,
 // isAlwaysRefused assumes that it refuses every call to the tool.
 func (d *statusDoc) isAlwaysRefused(c gate.Call, r *gate.Refusal) bool {
 	switch r.Kind {
@@ -195,8 +195,8 @@ func (d *statusDoc) String() string {
 	return b.String()
 }
 
-// writeConflict writes which nets together block every tool, if any. It also names the advisory
-// nets among them, which are ignored as long as the conflict lasts.
+// writeConflict writes the names of the nets that together block every tool, if there is such a
+// conflict. It also names the advisory nets among them, which are ignored while the conflict lasts.
 func (d *statusDoc) writeConflict(b *strings.Builder) {
 	c := d.advertised.Conflict
 	if c == nil {

@@ -14,15 +14,15 @@ import (
 	"github.com/petrigate/petrigate/proxy/internal/wire"
 )
 
-// allowsAnyPrompt reports whether clients can get unlisted prompts, too. This is possible only if
-// there is a single server.
+// allowsAnyPrompt reports whether clients can also get prompts that are not listed. This is
+// possible only if there is a single server.
 func (p *Relay) allowsAnyPrompt() bool {
 	return !p.Admission.Generation().PromptsByList && p.passesThrough(PromptList)
 }
 
-// NamesPrompts reports whether a net that enforces its decisions names a prompt. If so, clients can
-// get only listed prompts, so that they cannot evade the net with another spelling that the server
-// accepts.
+// NamesPrompts reports whether a net that enforces its decisions names a prompt. Clients can then
+// get only listed prompts. Otherwise, they could evade the net with a different spelling that the
+// server accepts.
 func NamesPrompts(policy *gate.Policy) bool {
 	for _, n := range policy.Nets() {
 		for _, t := range n.Transitions {
@@ -110,10 +110,11 @@ func (p *Relay) Complete(ctx context.Context, q session.Request) ([]byte, error)
 }
 
 // findReferenced sets r.Upstream to the server that offers the prompt or resource template to
-// complete. If the server knows the prompt by another name than clients do, it also sets r.Change,
-// which puts the server's name into the request. If the proxy has only one server, it chooses this
-// server even for an unknown prompt, unless a net that enforces its decisions names a prompt. If
-// the policy refuses the request, findReferenced returns the reason, and otherwise "".
+// complete. If the server and the clients use different names for the prompt, it also sets
+// r.Change, which puts the server's name into the request. If the proxy has only one server,
+// findReferenced chooses it even for an unknown prompt, unless a net that enforces its decisions
+// names a prompt. If the policy refuses the request, findReferenced returns the reason; otherwise,
+// it returns "".
 func (p *Relay) findReferenced(ctx context.Context, r *pool.RelayedRequest) (why string) {
 	ref, _ := rawjson.Member(r.Message.Params, "ref")
 	switch rawjson.StringAt(ref, "type") {

@@ -65,8 +65,8 @@ func (p *Relay) writeNotifications(ctx context.Context, sub *session.Subscriptio
 
 // subscribeSupported adds the notifications requested in the filter to the subscription sub. It
 // omits notifications that the servers do not support, resources that the client cannot watch (see
-// watchable), tasks of other sessions, and any resources and tasks beyond the limits. It returns a
-// filter that contains only the notifications added.
+// watchable), and tasks of other sessions. If there are too many resources or tasks, it omits those
+// beyond the limits. It returns a filter that contains only the added notifications.
 func (p *Relay) subscribeSupported(ctx context.Context, c *session.Client, sub *session.Subscription, filter []byte) (agreed rawjson.Object) {
 	for _, list := range []string{"tools", "prompts", "resources"} {
 		name := list + "ListChanged"

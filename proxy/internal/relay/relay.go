@@ -44,7 +44,7 @@ type Relay struct {
 	Levels    pool.ServerMap[serverLevel]
 }
 
-// newRequest creates a request that relays q to the server u; if u is nil, the caller sets the
+// newRequest returns a request that relays q to the server u. If u is nil, the caller must set the
 // server later. While the request is open, the client receives the requests and notifications that
 // the server sends.
 func (p *Relay) newRequest(q session.Request, u *pool.Server) *pool.RelayedRequest {
@@ -53,14 +53,14 @@ func (p *Relay) newRequest(q session.Request, u *pool.Server) *pool.RelayedReque
 	return r
 }
 
-// announcements records whether clients are about to be notified of a change to the list of prompts
-// or the list of resources.
+// announcements records whether clients will soon be notified of a change to the list of prompts or
+// resources.
 type announcements struct{ prompts, resources atomic.Bool }
 
 // wouldRefuse returns the reason why the gate would now refuse a call to the prompt or resource t,
-// or "" if it would not. Completions and notifications for a refused item are refused too, because
-// they would reveal something about it. The check has no side effects: it does not change a
-// marking, write a record, or ask a person.
+// or "" if the gate would not refuse it. Completions and notifications for a refused item are also
+// refused, because they would reveal something about the item. The check has no side effects: it
+// does not change a marking, write a record, or ask a person.
 func (p *Relay) wouldRefuse(c *session.Client, t *pool.Tool, args []byte) string {
 	call := gate.Call{Tool: t.Canonical, Args: args, Time: p.Life.Now(), Upstream: t.Upstream.Config.Name}
 	state, err := p.Pool.Snapshot(c.State)

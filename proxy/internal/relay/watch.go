@@ -57,7 +57,7 @@ func (p *Relay) Watch(ctx context.Context, q session.Request) ([]byte, error) {
 }
 
 // watchedBy reports whether the client c watches resources through the connection u. A client uses
-// the dedicated connection of its session, if any, and otherwise the shared connection.
+// its session's dedicated connection if there is one, and the shared connection otherwise.
 func watchedBy(u *pool.Server, c *session.Client) bool {
 	if u.Dedicated() {
 		return u.Session == c.Session

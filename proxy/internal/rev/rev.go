@@ -9,33 +9,33 @@ import (
 // A Rev describes one of the two revision families. Each family has exactly one Rev, which never
 // changes, so Revs are compared by address.
 type Rev struct {
-	// PerRequest means that each request contains the client's capabilities in _meta. Otherwise,
-	// initialize declares them for the session.
+	// PerRequest means that each request contains the client's capabilities in _meta. If PerRequest
+	// is false, initialize declares them for the session.
 	PerRequest bool
 
-	// InputRequired means that a server asks for input through the result of a call
-	// (input_required), and that the client sends the call again with the answers and the
-	// requestState. Otherwise, the server sends a request to the client while the call is open.
+	// InputRequired means that a server asks for input in the result of a call (input_required).
+	// The client then sends the call again with the answers and the requestState. If InputRequired
+	// is false, the server sends a request to the client while the call is open.
 	InputRequired bool
 
 	// CompleteURL means that an elicitation in URL mode has an ID, and that
 	// notifications/elicitation/complete announces its end.
 	CompleteURL bool
 
-	// LevelInMeta means that the _meta of a request sets the level of log messages while the
-	// request runs; without a level, no messages are sent. Otherwise, logging/setLevel sets the
-	// level.
+	// LevelInMeta means that the _meta of a request sets the level of the log messages sent while
+	// the request runs. Without a level, no messages are sent. If LevelInMeta is false,
+	// logging/setLevel sets the level.
 	LevelInMeta bool
 
 	// Subscriptions means that clients receive notifications about lists and resources on the
-	// streams of subscriptions/listen. Otherwise, these notifications go to the clients that have
-	// fetched the list or sent resources/subscribe.
+	// streams of subscriptions/listen. If Subscriptions is false, these notifications go to the
+	// clients that have fetched the list or sent resources/subscribe.
 	Subscriptions bool
 
-	// TaskExtension means that tasks follow the extension io.modelcontextprotocol/tasks: a server
-	// may create a task for any call from a client that supports tasks, and the task contains the
-	// result. Otherwise, the client asks for a task (params.task) and fetches the result with
-	// tasks/result.
+	// TaskExtension means that tasks follow the extension io.modelcontextprotocol/tasks. A server
+	// may then create a task for any call from a client that supports tasks, and the task contains
+	// the result. If TaskExtension is false, the client asks for a task (params.task) and fetches
+	// the result with tasks/result.
 	TaskExtension bool
 
 	// ResultType means that each result has a resultType.
@@ -78,15 +78,15 @@ func Of(version string) *Rev {
 	return Rev2025
 }
 
-// Lacks reports whether the method exists only in the revision family other than r.
+// Lacks reports whether the method exists only in the other revision family.
 func (r *Rev) Lacks(method string) bool { return slices.Contains(r.lacks, method) }
 
 // cacheableMethods lists the methods whose results must contain a cache lifetime in revisions that
 // require a resultType. It omits tools/list, because the proxy builds that result itself.
 var cacheableMethods = [...]string{"resources/list", "resources/templates/list", "prompts/list", "resources/read"}
 
-// Result converts the result of a method to the form required by clients of family r, with or
-// without a resultType. If Result adds a resultType, it also adds a cache lifetime where the method
+// Result converts the result of a method to the form that clients of family r require. It adds or
+// removes a resultType if necessary. If it adds one, it also adds a cache lifetime if the method
 // requires one. The server can be of either family.
 func (r *Rev) Result(result []byte, method string) []byte {
 	switch typed := wire.ResultFacts(result).Type != wire.TypeAbsent; {

@@ -35,7 +35,7 @@ func (p *Reverse) ElicitationComplete(u *pool.Server, params []byte) {
 	}
 }
 
-// PassOn sends a request from u to the client c, and the response back to u. If u cancels the
+// PassOn forwards a request from u to the client c, and the response back to u. If u cancels the
 // request, PassOn cancels it at the client.
 func (p *Reverse) PassOn(c *session.Client, s spec.Stream, u *pool.Server, q *upstream.ServerRequest) {
 	params, related := p.Tasks.ForClient(u, u.WithServerName(q.Params))
@@ -132,9 +132,10 @@ func (s *URLElicitations) RecordRequest(c *session.Client, method string, params
 	}
 }
 
-// WithElicitationID adds a random elicitationId to the params of a URL-mode elicitation from a
-// server that uses revision 2026-07-28, because clients that use revision 2025-11-25 require one.
-// The client is never told that the elicitation is complete, and the protocol does not require it.
+// WithElicitationID adds a random elicitationId to the params of a URL-mode elicitation. It is used
+// if the server uses revision 2026-07-28 and the client uses revision 2025-11-25, which requires an
+// elicitationId. The client is not told when the elicitation is complete. The protocol does not
+// require this.
 func WithElicitationID(method string, params []byte) []byte {
 	if method != "elicitation/create" || rawjson.StringAt(params, "mode") != "url" {
 		return params

@@ -24,7 +24,7 @@ type Store interface {
 	KeepRound(ctx context.Context, id string, data []byte) error
 
 	// TakeRound removes and returns an encoded round, so that the call can continue. It returns nil
-	// if no round is stored under the ID, and [admission.ErrStopped] while the session is stopped.
+	// if no round has the given ID. It returns [admission.ErrStopped] if the session is stopped.
 	TakeRound(ctx context.Context, session, id string) ([]byte, error)
 
 	// DropRound removes and returns an encoded round, so that the call can be ended.
@@ -47,10 +47,10 @@ type Round struct {
 // still gets the approved _meta.
 type Approved struct {
 	Beside string `json:"beside"`         // hash of the params other than the name, the arguments and _meta
-	Meta   []byte `json:"meta,omitempty"` // the approved _meta; nil if empty or too large to store (the call then continues without _meta)
+	Meta   []byte `json:"meta,omitempty"` // the approved _meta; nil if it is empty or too large to store; the call then continues without _meta
 }
 
-// maxKept is the maximum number of calls stored until their clients return.
+// maxKept is the maximum number of stored calls.
 const maxKept = 10_000
 
 // ErrFull means that too many calls are stored, for one principal or in total.
@@ -65,7 +65,7 @@ type Keeper struct {
 	limit     int          // maximum number of rounds
 
 	// Estimated number of rounds per principal. EndOld counts the stored rounds from time to time.
-	// In between, this process counts only the rounds that it adds and removes itself.
+	// In between, the estimate includes only the rounds that this process adds and removes.
 	room quota.Quota
 }
 
@@ -75,9 +75,9 @@ func New(s Store, a *admission.Admission, l *lifetime.Lifetime) *Keeper {
 }
 
 // Keep stores the round r under the given ID. The subject identifies the call by its session,
-// method, tool and arguments; [Keeper.Take] returns the round only if it is given the same subject.
-// Keep returns [ErrFull] if too many rounds are stored. If several principals share the store, it
-// also returns ErrFull if this principal has too many rounds.
+// method, tool and arguments. [Keeper.Take] returns the round only for the same subject. Keep
+// returns [ErrFull] if too many rounds are stored. If several principals share the store, it also
+// returns ErrFull if this principal has too many rounds.
 func (k *Keeper) Keep(id string, subject []byte, several bool, r Round) error {
 	r.Subject = wire.Digest(subject)
 	data, err := json.Marshal(r)

@@ -14,9 +14,9 @@ import (
 )
 
 // ClientRequest serves a client's request that is not a call, for all transports and both revision
-// families. If the client has stopped waiting, both the result and the error are nil. Methods not
-// listed below go to [Router.handshake], which refuses unknown ones: the proxy never forwards
-// unknown methods.
+// families. If the client has stopped waiting, both the result and the error are nil.
+// [Router.handshake] handles the methods that are not listed below. It refuses unknown methods,
+// because the proxy never forwards them.
 func (r *Router) ClientRequest(ctx context.Context, q session.Request) ([]byte, error) {
 	switch method := q.Message.Method; method {
 	case "tools/list":

@@ -23,9 +23,9 @@ func NewHandshake(version string) *server.MCPServer {
 	return server.NewMCPServer("petrigate", version, server.WithToolCapabilities(true), server.WithLogging(), server.WithRecovery())
 }
 
-// handshake lets mcp-go handle a request. For initialize, it also stores the client's description
-// of itself. For initialize and server/discover, it declares the client's capabilities to the
-// servers, and adds the servers' capabilities and instructions to the result.
+// handshake lets mcp-go handle a request. For initialize, it also stores the client's
+// self-description. For initialize and server/discover, it also declares the client's capabilities
+// to the servers, and adds the servers' capabilities and instructions to the result.
 func (r *Router) handshake(ctx context.Context, q session.Request) ([]byte, error) {
 	c, m := q.Client, q.Message
 	reply, err := json.Marshal(r.Server.HandleMessage(r.Server.WithContext(ctx, &mcpSession{id: c.ID}), m.Raw))
@@ -61,8 +61,8 @@ func (r *Router) withOffers(ctx context.Context, peer session.Peer, result []byt
 	return result
 }
 
-// An mcpSession is the session seen by mcp-go. It has no state, because a client's state is in
-// [session.Client].
+// An mcpSession is the session that mcp-go sees. It has no state, because [session.Client] holds
+// the state of a client.
 type mcpSession struct{ id string }
 
 func (g *mcpSession) Initialize()                                         {}
@@ -109,10 +109,10 @@ const (
 	cutMark = "\n[cut short]"
 )
 
-// instructions returns the proxy's instructions, followed by those of the servers that are up,
-// shortened to maxInstructions bytes in total. If there are several servers, each server's
-// instructions appear under its name. If no net enforces its decisions, the proxy's instructions
-// are omitted, and those of a single server are returned unchanged.
+// instructions returns the proxy's instructions followed by the instructions of the servers that
+// are up. It shortens them to maxInstructions bytes in total. If there are several servers, each
+// server's instructions appear under its name. If no net enforces its decisions, the proxy's
+// instructions are omitted, and the instructions of a single server are returned unchanged.
 func (r *Router) instructions() string {
 	var texts []string
 	for _, u := range r.Pool.Servers {
@@ -135,8 +135,8 @@ func (r *Router) instructions() string {
 	return strings.Join(fit(texts, maxInstructions), "\n\n")
 }
 
-// fit shortens the given strings so that, joined by blank lines, they have at most room bytes. All
-// strings get the same number of bytes, but bytes that a short string does not need go to the
+// fit shortens the given strings so that they have at most room bytes when joined by blank lines.
+// All strings get the same number of bytes, except that bytes not needed by short strings go to
 // longer ones. A string that would become too short to be useful is omitted.
 func fit(texts []string, room int) []string {
 	byLength := make([]int, len(texts))
@@ -156,9 +156,8 @@ func fit(texts []string, room int) []string {
 }
 
 // cutAtLine returns text unchanged if it has at most n bytes. Otherwise, it shortens text to at
-// most n bytes, including a mark that shows where it was cut. It cuts at the end of a line if
-// enough text remains, and otherwise within a line. If too little text would remain to be useful,
-// it returns "".
+// most n bytes, including a mark for the cut. It cuts at the end of a line if enough text remains,
+// and within a line otherwise. If too little text would remain to be useful, it returns "".
 func cutAtLine(text string, n int) string {
 	if len(text) <= n {
 		return text

@@ -46,9 +46,9 @@ func (r *Router) BeginSession(s *session.Session) error {
 }
 
 // DropClient removes a client that has disconnected and cancels its requests. If the session was
-// created for this connection, DropClient also ends the session, and closes the session's dedicated
-// connections to servers. If Session.Left is set, it does not end the session, because other
-// replicas may still serve it.
+// created for this connection, DropClient also ends the session and closes the session's dedicated
+// connections to servers. If Session.Left is set, the session does not end, because other replicas
+// may still serve it.
 func (r *Router) DropClient(c *session.Client) {
 	r.Sessions.Remove(c)
 	r.Advertiser.Forget(c)
@@ -101,9 +101,9 @@ func (r *Router) endDedicated(s *session.Session) {
 	}
 }
 
-// Restore returns the client of an HTTP session opened by another replica, or by this one before a
-// restart. It returns nil if the principal has no such session, and an error if the database cannot
-// be read.
+// Restore returns the client of an HTTP session that another replica opened, or that this one
+// opened before a restart. It returns nil if the principal has no such session, and an error if the
+// database cannot be read.
 func (r *Router) Restore(ctx context.Context, id, principal string) (*session.Client, error) {
 	kept := r.Sessions.Kept(id)
 	if kept == "" {
@@ -128,8 +128,8 @@ func (r *Router) Restore(ctx context.Context, id, principal string) (*session.Cl
 // overLimit is the maximum time that [Router.IsOver] waits for the database.
 const overLimit = time.Second
 
-// IsOver reports whether another replica has ended the client's session, and drops the client if
-// so. If the database does not respond in time, the session continues.
+// IsOver reports whether another replica has ended the client's session. If so, it drops the
+// client. If the database does not respond in time, the session continues.
 func (r *Router) IsOver(ctx context.Context, c *session.Client) bool {
 	if !r.Sessions.Shared() || c.Session.About == nil {
 		return false
@@ -144,7 +144,8 @@ func (r *Router) IsOver(ctx context.Context, c *session.Client) bool {
 	return true
 }
 
-// ForgetClient drops a client, but not its session, because other replicas may still serve it.
+// ForgetClient drops a client. It does not end the client's session, because other replicas may
+// still serve the session.
 func (r *Router) ForgetClient(c *session.Client) {
 	c.Session.Left.Store(true)
 	r.EndClient(c)

@@ -38,8 +38,8 @@ func (r *Router) ServerNotification(u *pool.Server, method string, params []byte
 }
 
 // ServerRequest handles a server's request (roots/list, sampling/createMessage or
-// elicitation/create) that is not tied to a client's request. It forwards the server's request if
-// it can only be meant for one client, and otherwise refuses it.
+// elicitation/create) that does not belong to a client's request. If the request can only be meant
+// for one client, ServerRequest forwards it to that client. Otherwise, it refuses the request.
 func (r *Router) ServerRequest(u *pool.Server, q *upstream.ServerRequest) {
 	if r.Tasks.ServerRequest(u, q) {
 		return
@@ -78,7 +78,7 @@ func (r *Router) ServerRequest(u *pool.Server, q *upstream.ServerRequest) {
 }
 
 // ServerStateChanged is called when a connection comes up or goes down. The tools of a server that
-// is down stay listed, so that the list does not flicker.
+// is down remain in the list, so that clients do not see them disappear and return.
 func (r *Router) ServerStateChanged(u *pool.Server) {
 	state := u.State()
 	switch state.Phase {
@@ -111,10 +111,10 @@ func (r *Router) restore(u *pool.Server) {
 	r.Relay.SetUpstreamLevel(ctx, u, true)
 }
 
-// ServerListening is called when the proxy starts to receive the notifications of u. Because the
-// lists of u may have changed earlier, it requests the tools of u, and sends list_changed for
-// prompts and resources to the clients that have fetched these lists or subscribed to them. If u is
-// a dedicated connection, it does nothing.
+// ServerListening is called when the proxy starts to receive the notifications of u. The lists of u
+// may have changed before that. ServerListening therefore requests the tools of u. It also sends
+// list_changed for prompts and resources to the clients that have fetched these lists or subscribed
+// to them. It does nothing if u is a dedicated connection.
 func (r *Router) ServerListening(u *pool.Server) {
 	if u.Dedicated() { // lists are requested only on the shared connection
 		return
@@ -128,8 +128,8 @@ func (r *Router) ServerListening(u *pool.Server) {
 	r.Pool.Relist(u, false) // must come last; otherwise, a client that waits for the tools before it fetches other lists could receive a needless list_changed for them
 }
 
-// A batch groups messages that were read together from a server. The audit records for all of them
-// are written together, and so are the messages to the stdio client.
+// A batch groups messages that were read together from a server. Their audit records are written
+// together, and so are the resulting messages to the stdio client.
 type batch struct {
 	router *Router
 	server *pool.Server
@@ -159,8 +159,8 @@ func (b *batch) End() {
 	}
 }
 
-// onlyClient returns the only client that has sent notifications/initialized and is served by u. It
-// returns nil if no such client exists, if several do, or if the client cannot be reached.
+// onlyClient returns the only client that is served by u and has sent notifications/initialized. It
+// returns nil if no client or more than one client fits, or if the client cannot be reached.
 func (r *Router) onlyClient(u *pool.Server) (only *session.Client) {
 	for _, c := range r.Sessions.Clients() {
 		if !u.Serves(c) || !c.Ready.Load() {
@@ -189,10 +189,10 @@ func (r *Router) refuseUnattributed(u *pool.Server, q *upstream.ServerRequest) {
 	q.Refuse(wire.CodeInternal, text)
 }
 
-// relayLog forwards a notifications/message from u that belongs to no request. (Over stdio, no log
-// message refers to a request.) Each client of u that has sent notifications/initialized receives
-// the message if it wants messages of that level. If logReceiver finds a call for the message, the
-// client of that call also receives it.
+// relayLog forwards a notifications/message from u that belongs to no request. (Over stdio, log
+// messages never belong to a request.) Each client of u that has sent notifications/initialized
+// receives the message if it wants messages of that level. If logReceiver returns a call for the
+// message, the client of that call also receives it.
 func (r *Router) relayLog(u *pool.Server, params []byte) {
 	const method = "notifications/message"
 	level := spec.LogLevels[rawjson.StringAt(params, "level")]
@@ -207,10 +207,10 @@ func (r *Router) relayLog(u *pool.Server, params []byte) {
 	}
 }
 
-// logReceiver chooses the client for a log message that belongs to no request. It returns a call in
-// flight to u whose client uses revision 2026-07-28 and wants the message. The message could
-// concern any call in flight. So if several sessions have calls in flight, or one of the calls has
-// no waiting client, logReceiver returns nil.
+// logReceiver returns a call whose client receives a log message that belongs to no request. The
+// call is in flight to u, and its client uses revision 2026-07-28 and wants the message. The
+// message could concern any call in flight. logReceiver therefore returns nil if several sessions
+// have calls in flight, or if no client is waiting for one of the calls.
 func logReceiver(u *pool.Server, params []byte) (receiver *pipeline.Call) {
 	var only *session.Session
 	for _, f := range pipeline.InFlight(u) {

@@ -22,13 +22,13 @@ import (
 
 // A Sealer creates the requestState for clients that use revision 2026-07-28. A client keeps the
 // state while a person decides on its call, or while it collects the input that the upstream has
-// requested. The state is encrypted, authenticated and bound to its subject, which is the approval
-// or the call. A client gains nothing by sending a state twice: an approval can be used only once,
-// and each state continues a call only once.
+// requested. The state is encrypted, authenticated, and bound to its subject, which is an approval
+// or a call. A client gains nothing by sending a state twice, because an approval can be used only
+// once, and a state continues its call only once.
 //
-// Replicas that share a database also share a key, which is stored in the database, so that each
-// replica can open the states of the others. Without a database, a Sealer has a key of its own. A
-// Sealer is safe for concurrent use; mu guards the fields below it.
+// Replicas that share a database also share a key, which they store in the database. Each replica
+// can thus open the states of the others. Without a database, a Sealer has its own key. A Sealer is
+// safe for concurrent use; mu guards the fields below it.
 type Sealer struct {
 	key  Key // reads the shared key; nil if the sealer has its own
 	now  func() time.Time
@@ -58,7 +58,7 @@ type Round struct {
 	Pause    string    `json:"p,omitempty"`
 	State    *string   `json:"s,omitempty"` // the upstream's own requestState
 	Beside   string    `json:"b,omitempty"` // hash of the params, other than the name, the arguments and _meta, that a person has approved; empty if no person was asked
-	Number   int       `json:"n"`           // how many times the client has been told to call again, including this time; 0 if it is asked about an approval
+	Number   int       `json:"n"`           // number of times that the client has been told to call again, including this time; 0 if the client is asked for an approval
 	Expires  time.Time `json:"e"`
 
 	Elsewhere bool `json:"-"` // whether another process has sealed the state
@@ -67,7 +67,7 @@ type Round struct {
 // For reports whether the round belongs to the given subject, which is an approval or a call.
 func (r Round) For(subject []byte) bool { return r.Subject == wire.Digest(subject) }
 
-// ErrState is returned for every refused state, whatever the reason.
+// ErrState is returned for every refused state, regardless of the reason.
 var ErrState = errors.New("requestState is not from petrigate for this call, or is too old")
 
 // New returns a sealer that uses the key shared by all replicas or, if key is nil, its own key.

@@ -32,7 +32,7 @@ type Client struct {
 
 	logLevelSet *atomic.Bool // whether any of the proxy's clients has sent logging/setLevel; shared with [Sessions]
 
-	seen time.Time // time of the latest use over streamable HTTP; for any other client, time of the connection; guarded by Sessions.mu
+	seen time.Time // time of the latest use over streamable HTTP, or of the connection for any other client; guarded by Sessions.mu
 
 	Streams        events.Logs    // resumable streams of an HTTP session
 	Requests       openRequests   // the client's in-flight requests
@@ -72,14 +72,14 @@ func (c *Client) explicitLogLevel() string {
 	return level
 }
 
-// DefaultLogLevel is the level assumed for clients that have not set one. It applies only after
-// some client has set a level. Most servers have the same default.
+// DefaultLogLevel is the level of clients that have not set one. It applies only after another
+// client has set a level. Most servers have the same default.
 const DefaultLogLevel = "info"
 
-// LogLevel returns the minimum level of log messages for the client. This is the level that the
-// client has set, if any. If only other clients have set a level and this client has sent
-// notifications/initialized, it is the default level. Otherwise, it is "", which stands for all
-// levels.
+// LogLevel returns the minimum level of log messages for the client. If the client has set a level,
+// LogLevel returns that level. If only other clients have set a level and this client has sent
+// notifications/initialized, LogLevel returns the default level. Otherwise, it returns "", which
+// means all levels.
 func (c *Client) LogLevel() string {
 	level := c.explicitLogLevel()
 	if level == "" && c.Ready.Load() && c.logLevelSet.Load() {
@@ -101,9 +101,9 @@ func (c *Client) PeerOf(m wire.Meta) Peer {
 	}
 }
 
-// Notification converts a server's notification about a client's request to the form sent to the
-// client, with the client's own progress token. It returns nil if the client has not asked for such
-// notifications.
+// Notification converts a server's notification about a client's request to the form that the
+// client expects, with the client's own progress token. It returns nil if the client has not asked
+// for such notifications.
 func (c *Client) Notification(p Peer, meta wire.Meta, method string, params []byte) []byte {
 	switch method {
 	case "notifications/progress":
@@ -137,7 +137,7 @@ func (c *Client) TakesLog(p Peer, meta wire.Meta, params []byte) bool {
 }
 
 // WithLogLevel adds the client's log level to meta, the _meta of a request to a server that uses
-// revision 2026-07-28. Such a server sends no log messages for a request without a level.
+// revision 2026-07-28. Without a level, such a server sends no log messages for the request.
 func (c *Client) WithLogLevel(p Peer, m wire.Meta, meta []byte) []byte {
 	level := m.LogLevel
 	if !p.Rev.LevelInMeta {
@@ -194,7 +194,7 @@ type openRequests struct {
 	idle  chan struct{}        // closed when all requests have been answered; nil if no caller is waiting for that
 }
 
-// An openRequest is an unanswered request with its ID, exactly as sent.
+// An openRequest is an unanswered request. It holds the ID exactly as the client sent it.
 type openRequest struct {
 	id      string
 	request canceller

@@ -28,7 +28,7 @@ func (s *Sessions) Connect(transport, principal string, header http.Header, out 
 }
 
 // Begin opens the session of a connection. If the connection's calls use the nets of another
-// session, the connection's own session is opened only if it must be stored for other replicas.
+// session, Begin opens the connection's own session only if it must be stored for other replicas.
 func (s *Sessions) Begin(own *Session) error {
 	if own.Bare && own.About == nil {
 		return nil
@@ -60,8 +60,9 @@ func (s *Sessions) Introduce(c *Client) error {
 	return s.Begin(c.Session)
 }
 
-// Kept returns the session ID that belongs to a client ID, or "" if replicas do not share sessions.
-// A replica uses the session ID to look up an HTTP session that another replica has stored.
+// Kept returns the ID of the session that belongs to the given client ID. A replica uses the
+// session ID to look up an HTTP session that another replica has stored. Kept returns "" if
+// replicas do not share sessions.
 func (s *Sessions) Kept(client string) string {
 	if !s.kept {
 		return ""
@@ -69,11 +70,11 @@ func (s *Sessions) Kept(client string) string {
 	return idOf(client)
 }
 
-// Restore returns the client of an HTTP session that was opened by another replica, or by this one
-// before a restart. If the client has not been restored yet, Restore adds it. clientID is the
-// Mcp-Session-Id sent by the client, and info describes the stored session. Restore returns nil if
-// the session belongs to another client or principal. It also returns nil if the connection's calls
-// use the nets of another session, and that session cannot be opened.
+// Restore returns the client of an HTTP session that another replica opened, or that this one
+// opened before a restart. It adds the client if necessary. clientID is the Mcp-Session-Id sent by
+// the client, and info describes the stored session. Restore returns nil if the session belongs to
+// another client or principal. It also returns nil if the connection's calls use the nets of
+// another session, and that session cannot be opened.
 func (s *Sessions) Restore(clientID, principal string, info admission.SessionInfo, out spec.Stream) *Client {
 	a := ReadAbout(info.About)
 	if info.Principal != principal || a.By != "connection" || subtle.ConstantTimeCompare([]byte(a.Client), []byte(wire.Digest([]byte(clientID)))) != 1 {
@@ -97,7 +98,7 @@ func (s *Sessions) restore(clientID string, info *admission.SessionInfo, a About
 }
 
 // stateOf returns the session whose nets apply to the calls of a restored connection. label is the
-// session name that the client gave in a header, or "".
+// session name from the client's header, or "" if there was no header.
 func (s *Sessions) stateOf(own *Session, label string) (*Session, error) {
 	o := Origin{Principal: own.Principal, Connection: own}
 	if label != "" {

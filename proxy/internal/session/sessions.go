@@ -64,7 +64,7 @@ type Session struct {
 	Since     time.Time
 	Lasting   bool        // whether the session can outlive the process when the states are stored in a database
 	About     []byte      // encoded [About], stored for other replicas; nil if not stored
-	Left      atomic.Bool // whether this process has stopped serving the session, although other replicas may still serve it
+	Left      atomic.Bool // whether this process has stopped serving the session while other replicas may still serve it
 	Bare      bool        // whether the connection's calls use the nets of another session
 	Ended     atomic.Bool // whether the session is closed to new calls
 	Narrowed  atomic.Bool // whether a client has received a tool list limited to the tools that the session's nets allow
@@ -81,7 +81,7 @@ func (s *Session) OfAgent() bool { return s.By == byAgent }
 
 // A Way is a way to choose the session of a call. The zero value means "connection".
 type Way struct {
-	By     string // how the session is chosen: by "connection", "principal", "name", "header" or "meta"; empty means "connection"
+	By     string // way of choosing the session: "connection", "principal", "name", "header" or "meta"; empty means "connection"
 	Name   string // session name, if By is "name"
 	Header string // header with the session name, if By is "header"
 	Meta   string // _meta key of the session name, if By is "meta"
@@ -121,8 +121,8 @@ type Options struct {
 	Shared bool // whether the states are in a database shared with other replicas
 }
 
-// New returns a Sessions without clients. The begin function opens the state of a new session
-// before the session's first call. If begin fails, the session's calls are refused.
+// New returns a Sessions without clients. The function begin opens the state of a new session
+// before the session's first call. If begin returns an error, the session's calls are refused.
 func New(o Options, begin func(*Session) error, now func() time.Time) *Sessions {
 	return &Sessions{now: now, way: o.Way, kept: o.Shared, process: lifetime.RandomID("")[:8], begin: begin, connected: map[string]*Client{}, open: map[string]*Session{}}
 }
@@ -162,8 +162,8 @@ const (
 var errSplits = errors.New("too many named sessions are open; use one of them again")
 
 // shared returns the principal's session with the name label, and creates it if necessary.
-// Concurrent calls with the same name get the same session. With two sessions, a client could use
-// up the limits of the nets twice.
+// Concurrent calls with the same name get the same session. Otherwise, a client could get two
+// sessions and use up the limits of the nets twice.
 func (s *Sessions) shared(by, principal, label string) (*Session, error) {
 	id := by[:1] + "-" + wire.Digest([]byte(by + "\x00" + principal + "\x00" + label))[:32] // a hash, because a name chosen by a client must not produce the ID of another session
 	if known := s.known(id); known != nil {
@@ -235,8 +235,8 @@ func (s *Sessions) EndAgent(id string) bool {
 	return true
 }
 
-// Uses returns the time of the latest use of each session by a connected client. The proxy records
-// uses only over streamable HTTP; for any other client, the time of the connection counts.
+// Uses returns the time when each session was last used by a connected client. The proxy records
+// uses only over streamable HTTP. For other clients, Uses returns the time of the connection.
 func (s *Sessions) Uses() map[*Session]time.Time {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -271,7 +271,8 @@ func (s *Sessions) Count() (clients, open int) {
 	return len(s.connected), len(s.open)
 }
 
-// CountHTTP returns the number of the principal's HTTP sessions, and of all HTTP sessions.
+// CountHTTP returns the number of the principal's HTTP sessions, and the total number of HTTP
+// sessions.
 func (s *Sessions) CountHTTP(principal string) (own, all int) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -382,9 +383,9 @@ func (s *Sessions) split(by, what, principal, label string) (*Session, error) {
 }
 
 // OfAgent returns the session whose nets apply to the calls reported by an agent's hooks. If each
-// connection has its own session, the agent gets a session of the principal with the given name,
-// which consists of the agent's name and its session_id. Otherwise, OfAgent returns the session
-// that [Sessions.Of] chooses for the HTTP headers of the hook's request.
+// connection has its own session, it returns the principal's session with the given name, which
+// consists of the agent's name and its session_id. Otherwise, it returns the session that
+// [Sessions.Of] chooses for the HTTP headers of the hook's request.
 func (s *Sessions) OfAgent(principal, label string, header http.Header) (*Session, error) {
 	if s.way.By != "" && s.way.By != "connection" {
 		return s.Of(Origin{Principal: principal, Header: header})

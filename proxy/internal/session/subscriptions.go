@@ -27,8 +27,8 @@ type Subscription struct {
 	Tasks     []string
 }
 
-// subscriptions records the lists, resources and tasks whose changes a client wants to be notified
-// of. The zero value is ready to use. mu guards the other fields.
+// subscriptions records the lists, resources and tasks that a client wants to be notified about.
+// The zero value is ready to use. mu guards the other fields.
 type subscriptions struct {
 	mu      sync.Mutex
 	listed  []string                 // names of the list_changed notifications for the lists fetched by the client
@@ -76,7 +76,7 @@ func (i *subscriptions) Unsubscribe(sub *Subscription) {
 }
 
 // Watch records a resources/subscribe request or, if on is false, a resources/unsubscribe request.
-// It returns false if the client watches too many resources.
+// It returns false if the client already watches too many resources.
 func (i *subscriptions) Watch(uri string, on bool) bool {
 	i.mu.Lock()
 	defer i.mu.Unlock()
@@ -173,8 +173,8 @@ const maxOutbox = 256
 
 // An Outbox passes messages from the goroutine that reads from a server to the goroutine that
 // writes to one client. A full Outbox drops notifications, because the reading goroutine serves
-// several clients and must not be blocked by a client that does not read. Requests are never
-// dropped: their number is limited elsewhere, and their senders wait for a response.
+// several clients and must not wait for one that does not read. It never drops requests: their
+// number is limited elsewhere, and their senders wait for a response.
 type Outbox struct {
 	Wake wait.Signal // signaled when a message is added
 
@@ -185,7 +185,7 @@ type Outbox struct {
 // NewOutbox returns an empty Outbox.
 func NewOutbox() *Outbox { return &Outbox{Wake: wait.NewSignal()} }
 
-// Add queues a message without blocking. If the Outbox is full, a notification is dropped.
+// Add queues a message without blocking. It drops a notification if the Outbox is full.
 func (n *Outbox) Add(note []byte) {
 	n.mu.Lock()
 	if len(n.waiting) < maxOutbox || !wire.IsNotification(note) {

@@ -52,8 +52,8 @@ const ElicitationComplete = "notifications/elicitation/complete"
 const ResourceUpdated = "notifications/resources/updated"
 
 // A Stream sends messages to a client in order: any number of notifications and requests from the
-// proxy, and one reply to the client's request. Each call to a method sends one message, which can
-// be passed in several parts. A Stream does not retain the parts.
+// proxy, and one reply to the client's request. Each method call sends one message, which can
+// consist of several parts. A Stream does not retain the parts.
 type Stream interface {
 	Send(parts ...[]byte)
 	Reply(parts ...[]byte)
@@ -96,8 +96,8 @@ func Declares(capabilities []byte, keys ...string) bool {
 	return ok && rawjson.Kind(value) == '{'
 }
 
-// Input returns an entry of inputRequests. The entry always contains params, even for roots/list,
-// because some clients cannot read an entry without them.
+// Input returns an entry of inputRequests. The entry always has params, even for roots/list,
+// because some clients cannot read an entry without params.
 func Input(method string, params []byte) []byte {
 	if params == nil {
 		params = []byte(`{}`)
@@ -146,9 +146,9 @@ const TasksSince = "2025-11-25"
 
 // A client that uses revision 2026-07-28 can use tasks on a server that uses revision 2025-11-25.
 // If a tool requires a task (execution.taskSupport: required) and the client supports tasks, the
-// proxy calls the tool as a task. The client sees the task in the form of the tasks extension, with
-// its inputRequests and its result or error. To receive the server's requests about the task, the
-// proxy sends tasks/result: these requests arrive on the stream of its response.
+// proxy calls the tool as a task. The client sees a task of the tasks extension, with inputRequests
+// and a result or an error. The proxy also sends tasks/result, because the server's requests about
+// the task arrive on the stream of the response.
 
 // MissingTasks returns the error data for a client that lacks the tasks capability.
 func MissingTasks() []byte {

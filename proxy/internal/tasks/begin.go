@@ -63,8 +63,8 @@ func (s *Tasks) record(x *Task) {
 	}
 }
 
-// A NewTask is the argument of [Tasks.Begin]. It describes a call and the task that the server has
-// created for the call.
+// A NewTask describes a call and the task that the server has created for it. It is the argument of
+// [Tasks.Begin].
 type NewTask struct {
 	Origin   Origin
 	Upstream *pool.Server
@@ -72,7 +72,7 @@ type NewTask struct {
 	Ticket   *admission.Ticket
 	Token    int64
 	Reserved bool        // whether a slot for the task was reserved with Reserve
-	Stream   spec.Stream // stream of the call, if its client waits for the result and does not know about the task; otherwise nil
+	Stream   spec.Stream // stream of the call if its client does not know about the task and waits for the result; otherwise nil
 	Result   []byte      // result of the call; contains the task
 }
 

@@ -33,8 +33,8 @@ func (s *Tasks) Detail(ctx context.Context, x *Task) ([]byte, error) {
 	return wire.RelateTask(wire.RenameTask(reply.Result, x.id), x.id), nil
 }
 
-// emulatedDetail returns a task of revision 2025-11-25 with the members that revision 2026-07-28
-// adds: its result, its error, or the server's inputRequests.
+// emulatedDetail returns a task of revision 2025-11-25 in the form of revision 2026-07-28. It adds
+// the task's result, its error, or the server's inputRequests.
 func (s *Tasks) emulatedDetail(ctx context.Context, x *Task) ([]byte, error) {
 	about, err := s.get(x)
 	if err != nil {
@@ -62,8 +62,8 @@ func (s *Tasks) emulatedDetail(ctx context.Context, x *Task) ([]byte, error) {
 	return wire.ExtensionTask(object, members), nil
 }
 
-// withEnd adds the members that describe, in revision 2026-07-28, how the task ended. In that
-// revision, the status of a task is "completed" even if its result has isError set.
+// withEnd adds the members that describe the end of a task in revision 2026-07-28. In that
+// revision, the status is "completed" even if the result has isError set.
 func (s *Tasks) withEnd(ctx context.Context, x *Task, members rawjson.Object) (rawjson.Object, error) {
 	reply, err := s.Request(ctx, x, "tasks/result")
 	switch {

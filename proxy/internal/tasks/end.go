@@ -66,7 +66,7 @@ func (s *Tasks) fetched(x *Task, result []byte) {
 }
 
 // resultOutcome returns the outcome of a task with the given result. If the outcome can affect a
-// net, a result that JSON parsers might read differently counts as a failure.
+// net, a result that JSON parsers could interpret differently counts as a failure.
 func resultOutcome(x *Task, result []byte) gate.Outcome {
 	if !wire.ResultFacts(result).Success() || x.Ticket.Awaited && rawjson.Check(result, rawjson.MaxDepth) != nil {
 		return gate.Failure
@@ -74,9 +74,10 @@ func resultOutcome(x *Task, result []byte) gate.Outcome {
 	return gate.Success
 }
 
-// end reports the outcome of a task to the gate. It does nothing if an outcome has already been
-// reported, except that a known outcome replaces an unknown one. result is the task's result if the
-// task succeeded. When end returns, the outcome has been reported, possibly by another goroutine.
+// end reports the outcome of a task to the gate. If an outcome has already been reported, end does
+// nothing, except that it replaces an unknown outcome with a known one. result is the task's result
+// if the task succeeded. When end returns, the outcome has been reported, possibly by another
+// goroutine.
 func (s *Tasks) end(x *Task, o gate.Outcome, result []byte, by string) {
 	defer x.lockSettling()()
 	if !x.mustReport(o) {

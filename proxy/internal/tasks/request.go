@@ -54,8 +54,8 @@ func (s *Tasks) newRequest(ctx context.Context, r *pool.RelayedRequest, x *Task)
 	return r
 }
 
-// Attach makes the proxy handle the notifications and requests that the server sends during r.
-// Those about a task go to the task's client, and all others to the client of r.
+// Attach makes the proxy handle the notifications and requests that the server sends during r. If
+// they are about a task, they go to the task's client. Otherwise, they go to the client of r.
 func (s *Tasks) Attach(r *pool.RelayedRequest) {
 	r.OnNotification = func(method string, params []byte) {
 		if !s.Notification(r.Upstream, method, params) {
@@ -102,9 +102,9 @@ func (s *Tasks) succeeded(ctx context.Context, x *Task, method string, result []
 	return wire.RelateTask(wire.RenameTask(result, x.id), x.id)
 }
 
-// failed is called when the server has answered a request about the task with an error. It finds
-// out whether the server no longer knows the task, or whether the task has ended and the error is
-// its result.
+// failed is called when the server has answered a request about the task with an error. It
+// determines the reason: the server may no longer know the task, or the error may be the result of
+// a task that has ended.
 func (s *Tasks) failed(ctx context.Context, x *Task, method string) {
 	if method != "tasks/result" && method != "tasks/get" {
 		return
@@ -183,8 +183,8 @@ func (s *Tasks) fetchAll(page []*Task) [][]byte {
 // Clients that use revision 2026-07-28 can name tasks in subscriptions/listen (taskIds). They then
 // receive notifications/tasks with the content of a tasks/get result.
 
-// Agree subscribes to those tasks in the filter that belong to the client, and returns their IDs as
-// a JSON array.
+// Agree subscribes to the tasks in the filter that belong to the client. It returns the IDs of
+// these tasks as a JSON array.
 func (s *Tasks) Agree(c *session.Client, sub *session.Subscription, filter []byte) []byte {
 	wanted, _ := rawjson.Member(filter, "taskIds")
 	rawjson.Elements(wanted, func(value []byte, _ int) bool {

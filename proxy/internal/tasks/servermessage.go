@@ -62,8 +62,8 @@ func (s *Tasks) announced(x *Task, params []byte) {
 	})
 }
 
-// runCheck runs f in a new goroutine, unless a check of this task is already running. Without this
-// limit, a server could start any number of checks by repeating a notification.
+// runCheck runs f in a new goroutine, unless a check of this task is already running. Otherwise, a
+// server could start any number of checks by repeating a notification.
 func (s *Tasks) runCheck(x *Task, f func()) {
 	if x.checking.Swap(true) {
 		return
@@ -129,8 +129,8 @@ func (s *Tasks) join(x *Task, here spec.Stream) {
 }
 
 // ForClient prepares the params of a server's request for the client. If the request is about a
-// task, it replaces the server's task ID with the proxy's, and also returns the server's task ID.
-// Otherwise, the second result is "".
+// task, it replaces the server's task ID with the proxy's task ID, and also returns the server's
+// task ID. Otherwise, the second result is "".
 func (s *Tasks) ForClient(u *pool.Server, params []byte) (changed []byte, theirs string) {
 	if x := s.byServer(u, wire.RelatedTask(params)); x != nil {
 		return wire.RelateTask(params, x.id), x.theirs

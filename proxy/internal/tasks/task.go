@@ -41,11 +41,11 @@ type Task struct {
 	mu      sync.Mutex
 	object  []byte // latest task object from the server, with the proxy's ID
 	about   wire.Task
-	asked   time.Time                 // when the latest task object arrived or the latest poll failed, whichever is later
+	asked   time.Time                 // time when the latest task object arrived or the latest poll failed, whichever is later
 	streams []spec.Stream             // streams of clients waiting for the result (tasks/result)
 	waiting []*upstream.ServerRequest // requests from the server, kept until the client asks for the task's result
 	inputs  []taskInput               // the server's requests shown to clients as inputRequests, oldest first
-	asks    int                       // number of requests ever added to inputs, used to make their keys
+	asks    int                       // number of requests ever added to inputs; used for their keys
 }
 
 // A taskInput is a server's request shown to clients as an entry in the task's inputRequests
@@ -70,11 +70,11 @@ type Origin struct {
 // owner returns the session whose clients can access the task.
 func (x *Task) owner() *session.Session { return x.origin.Session }
 
-// emulated reports whether a server's task of revision 2025-11-25 is shown to the client in the
-// form of revision 2026-07-28.
+// emulated reports whether the server's task, in the form of revision 2025-11-25, is shown to the
+// client in the form of revision 2026-07-28.
 func (x *Task) emulated() bool { return x.origin.Peer.Rev.TaskExtension && !x.rev.TaskExtension }
 
-// expired reports whether the task's ttl has passed, so that the server may have deleted the task.
+// expired reports whether the task's ttl has passed. The server may then have deleted the task.
 func (x *Task) expired(now time.Time) bool {
 	x.mu.Lock()
 	defer x.mu.Unlock()
@@ -90,8 +90,8 @@ func (x *Task) IsSettled() bool { return x.settled.Load() }
 // IsLost reports whether polling has stopped although the task's outcome is still unknown.
 func (x *Task) IsLost() bool { return x.lost.Load() && !x.settled.Load() }
 
-// set stores a task object from the server. It returns the object with the proxy's ID, and whether
-// the status has changed.
+// set stores a task object from the server. It returns the object with the proxy's ID. It also
+// reports whether the status has changed.
 func (x *Task) set(object []byte, about wire.Task, now time.Time) (ours []byte, changed bool) {
 	ours = wire.RenameTask(object, x.id)
 	x.mu.Lock()
@@ -109,9 +109,9 @@ func (x *Task) shown() []byte {
 	return x.object
 }
 
-// NextPoll returns how long to wait before the next tasks/get request. The interval between
+// NextPoll returns the time to wait before the next tasks/get request. The interval between
 // requests is the server's pollInterval, within limits, or a default if the server gives none.
-// misses is the number of consecutive failures, which make the interval longer.
+// misses is the number of consecutive failures. Failures make the interval longer.
 func (x *Task) NextPoll(misses int, now time.Time) time.Duration {
 	x.mu.Lock()
 	defer x.mu.Unlock()
@@ -144,7 +144,7 @@ func (x *Task) mustReport(o gate.Outcome) bool {
 }
 
 // end records that the outcome o has been reported to the gate. It returns the server's unanswered
-// requests about the task, and whether o is the task's first outcome.
+// requests about the task. It also reports whether o is the task's first outcome.
 func (x *Task) end(o gate.Outcome) (open []*upstream.ServerRequest, first bool) {
 	x.mu.Lock()
 	defer x.mu.Unlock()
@@ -159,9 +159,9 @@ func (x *Task) end(o gate.Outcome) (open []*upstream.ServerRequest, first bool) 
 	return open, first
 }
 
-// stream returns the stream for messages to the task's client. This is the stream of the latest
-// request that waits for the task's result, if any. Otherwise, it is the client's stream for
-// messages that belong to no request, or nil if the client has no such stream.
+// stream returns the stream for messages to the task's client. If a request is waiting for the
+// task's result, this is the stream of the latest such request. Otherwise, it is the client's
+// stream for messages that belong to no request, or nil if the client has no such stream.
 func (x *Task) stream() spec.Stream {
 	x.mu.Lock()
 	defer x.mu.Unlock()
@@ -215,8 +215,8 @@ func (x *Task) addInput(q *upstream.ServerRequest) {
 }
 
 // refuses reports whether a server's request must be refused, because the task's outcome is known
-// or too many requests already wait for the client. If so, refuses has responded with an error. The
-// caller must hold mu.
+// or too many requests are already waiting for the client. In that case, it also responds with an
+// error. The caller must hold mu.
 func (x *Task) refuses(q *upstream.ServerRequest, waiting int) bool {
 	switch {
 	case x.settled.Load():
@@ -251,7 +251,7 @@ func (x *Task) takeInput(key string) *upstream.ServerRequest {
 }
 
 // Limits on the interval between the proxy's own tasks/get requests, regardless of the server's
-// pollInterval. The proxy polls even if the client never does, because the call must not hold a
+// pollInterval. The proxy polls even if the client never does. Otherwise, the call could hold a
 // net's token forever.
 const (
 	usualPoll = 5 * time.Second

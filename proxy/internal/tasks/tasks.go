@@ -96,7 +96,7 @@ type taskTable struct {
 	byID      map[string]*Task
 	theirs    map[serverKey]*Task          // keyed by the server's taskId and, if the call has one, by the progressToken
 	bySession map[*session.Session][]*Task // tasks per session, oldest first
-	places    map[*session.Session]int     // number of slots reserved for each session's in-flight calls; no entry if zero
+	places    map[*session.Session]int     // number of slots reserved for the in-flight calls of each session; a session without reserved slots has no entry
 	placesAll int
 }
 
@@ -170,8 +170,9 @@ func (s *taskTable) takenSlots(principal string) (n int) {
 	return n
 }
 
-// add adds x, using the slot reserved for it, if any. It returns an error if another task has the
-// same server ID, because the two would be indistinguishable.
+// add adds x. If a slot was reserved for x, add uses it. It returns an error if there are too many
+// tasks. It also returns an error if another task has the same server ID, because the two could not
+// be distinguished.
 func (s *taskTable) add(x *Task, reserved bool, now time.Time) error {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -288,7 +289,7 @@ func MakesTasks(u *pool.Server) bool {
 }
 
 // anyOffers reports whether any connected server creates tasks that clients of the given revision
-// can use. If keys are given, they form the path of a capability that the server must also declare.
+// can use. If keys are given, they are the path of a capability that the server must also declare.
 // Clients of revision 2026-07-28 can also use the tasks of servers of revision 2025-11-25.
 func (s *Tasks) anyOffers(to *rev.Rev, keys ...string) bool {
 	return slices.ContainsFunc(s.Servers(), func(u *pool.Server) bool {

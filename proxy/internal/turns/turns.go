@@ -7,8 +7,8 @@ import (
 	"sync"
 )
 
-// Turns limits how many messages of one principal are parsed and checked against the policies
-// concurrently, so that processors remain for the messages of other principals. It is safe for
+// Turns limits how many messages of one principal are parsed and checked against the policies at
+// the same time. The messages of other principals thus still get a processor. Turns is safe for
 // concurrent use.
 type Turns struct {
 	each int
@@ -84,7 +84,7 @@ func (s *Turns) acquire(principal string) (wait chan struct{}) {
 	return wait
 }
 
-// release gives up a turn, which passes to the principal's next message, if any.
+// release gives up a turn. If another message of the principal is waiting, it gets the turn.
 func (s *Turns) release(principal string) {
 	s.mu.Lock()
 	defer s.mu.Unlock()

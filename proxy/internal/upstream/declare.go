@@ -40,17 +40,17 @@ func (u *Upstream) Declares(capabilities []byte) (declared bool) {
 	return declared
 }
 
-// handshakeWishes returns the client capabilities to declare in the next handshake, and whether to
-// prefer revision 2025-11-25. That revision is preferred if the first client uses [rev.Rev2025] and
-// the configuration does not choose a protocol.
+// handshakeWishes returns the client capabilities to declare in the next handshake. It also reports
+// whether the handshake should prefer revision 2025-11-25. This is the case if the first client
+// uses [rev.Rev2025] and the configuration does not choose a protocol.
 func (u *Upstream) handshakeWishes() (declared []byte, prefers2025 bool) {
 	u.withLock(func() { declared, prefers2025 = u.declared, u.prefer2025 })
 	return declared, prefers2025
 }
 
-// Intend adds a client's capabilities to those declared in the next handshake. Unless the
-// configuration chooses a protocol, the first call also makes the handshake prefer the client's
-// revision, so that this client's messages need no translation. Intend does not block.
+// Intend adds a client's capabilities to the capabilities declared in the next handshake. Unless
+// the configuration chooses a protocol, the first call also makes the handshake prefer the client's
+// revision, so that the client's messages need no translation. Intend does not block.
 func (u *Upstream) Intend(of *rev.Rev, capabilities []byte) {
 	u.withLock(func() {
 		u.declared = union(u.declared, capabilities)
@@ -76,9 +76,9 @@ func (u *Upstream) Declare(ctx context.Context, capabilities []byte) {
 
 // redeclare repeats the handshake, unless Options.Busy returns true. Over streamable HTTP, it opens
 // a new session (revision 2025-11-25) or a new connection (revision 2026-07-28), and in-flight
-// requests continue. Over other transports, it waits until no requests are in flight, and then
-// replaces the connection. It does not wait for a request that may take long, such as tools/call;
-// it then does nothing.
+// requests continue. Over other transports, it replaces the connection when no more requests are in
+// flight. If a request that may take a long time, such as tools/call, is in flight, redeclare does
+// nothing.
 func (u *Upstream) redeclare(ctx context.Context, c conn.Conn, again <-chan struct{}) {
 	if u.host.Options.Busy != nil && u.host.Options.Busy() {
 		return
@@ -141,8 +141,8 @@ func (u *Upstream) ownMeta(capabilities []byte) []byte {
 	return append(u.meta[:len(u.meta):len(u.meta)], capabilities...)
 }
 
-// An ability is a client capability that the proxy can forward. An ability may have parts, such as
-// the modes of elicitation, and a client need not support all parts.
+// An ability is a client capability that the proxy can forward. It may have parts, such as the
+// modes of elicitation. A client does not have to support all of them.
 type ability struct {
 	name  string
 	parts []string
@@ -209,7 +209,7 @@ func covers(a, b []byte) bool {
 	return true
 }
 
-// union returns those capabilities in a or b that the proxy can forward. If both contain a
+// union returns the capabilities in a or b that the proxy can forward. If both contain a
 // capability, the result includes the parts from both, such as the form and url modes of
 // elicitation.
 func union(a, b []byte) []byte {

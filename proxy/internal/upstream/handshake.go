@@ -67,8 +67,8 @@ func (u *Upstream) handshake(ctx context.Context, c conn.Conn, protocol string) 
 	return agreement{}, err
 }
 
-// reason returns the cause of a failed request. It omits the prefix "request not sent", which would
-// confuse people who look up the state of an upstream.
+// reason returns the cause of a failed request. It removes the prefix "request not sent", which
+// would confuse people who look at the state of an upstream.
 func reason(err error) error {
 	if u, ok := errors.AsType[*conn.Unsent](err); ok {
 		return u.Why
@@ -77,7 +77,7 @@ func reason(err error) error {
 }
 
 // An adapter lets the mcp-go client use one of this package's connections. It stores the raw
-// results, because mcp-go's types lack some of the results' members.
+// results, because mcp-go's types lack some of their members.
 type adapter struct {
 	upstream *Upstream
 	conn     conn.Conn
@@ -123,7 +123,7 @@ func (a *adapter) SetProtocolVersion(version string) { a.session.Version = versi
 // SendRequest sends the request, with an ID chosen by the proxy, and waits for the reply.
 func (a *adapter) SendRequest(ctx context.Context, request transport.JSONRPCRequest) (*transport.JSONRPCResponse, error) {
 	reply, err := a.exchange(ctx, request)
-	if err == nil && offers2026(supportedRevisions(reply.Error)) { // the server refused revision 2026-07-28 but also lists it as supported, so try once more
+	if err == nil && offers2026(supportedRevisions(reply.Error)) { // the server refused revision 2026-07-28 but lists it as supported, so try once more
 		reply, err = a.exchange(ctx, request)
 	}
 	if err == nil {
@@ -170,8 +170,8 @@ func offers2026(discovered []byte) bool {
 	return offersRevision(discovered, func(version string) bool { return version == mcp.ProtocolVersion20260728 })
 }
 
-// offersRevision reports whether at least one revision v listed in a server/discover result
-// satisfies ok(v).
+// offersRevision reports whether a server/discover result lists a revision v such that ok(v) is
+// true.
 func offersRevision(discovered []byte, ok func(version string) bool) bool {
 	versions, _ := rawjson.Member(discovered, "supportedVersions")
 	found := false
@@ -218,7 +218,7 @@ func (a *adapter) exchange(ctx context.Context, request transport.JSONRPCRequest
 // wait waits for the reply to x. It returns an error if the connection ends or ctx is done first.
 func (a *adapter) wait(ctx context.Context, x *conn.Exchange) (conn.Reply, error) {
 	// If a child process ends, its open requests get replies only when the connection is retired,
-	// after the handshake. So wait for the end of the connection as well.
+	// which happens after the handshake. Therefore, also wait for the end of the connection.
 	ended := a.conn.Over()
 	if _, ok := a.conn.(*streamable.Conn); ok { // over streamable HTTP, every request gets a reply anyway
 		ended = nil
@@ -285,13 +285,14 @@ func (a *adapter) introduction() conn.Introduction {
 	return i
 }
 
-// maxAround is the maximum size, in bytes, of a self-description that undefinedMembers accepts.
+// maxAround is the maximum size, in bytes, of a server's self-description that undefinedMembers
+// accepts.
 const maxAround = 256 << 10
 
-// undefinedMembers returns a JSON object with _meta and with all members of a server's
+// undefinedMembers returns a JSON object that contains _meta and the members of a server's
 // self-description that the specification does not define. It returns nil if the self-description
-// is too large. It omits members whose names differ from a defined name only in case, because a
-// client that ignores case could mistake them for the defined ones.
+// is too large. It omits a member if its name differs from a defined name only in case, because a
+// client that ignores case could confuse the two.
 func undefinedMembers(result []byte) []byte {
 	if len(result) > maxAround {
 		return nil
@@ -318,8 +319,8 @@ var introductionMembers = [...]string{
 }
 
 // requestMeta returns the _meta members, without braces, that the proxy sends in each request of
-// revision 2026-07-28. The value of the last member, the client's capabilities, is missing; the
-// caller must append it.
+// revision 2026-07-28. The last member holds the client's capabilities. Its value is missing, and
+// the caller must append it.
 func requestMeta(version string) []byte {
 	info, _ := json.Marshal(map[string]string{"name": clientName, "version": version}) // cannot fail: strings can always be marshaled
 	b := []byte(`"` + mcp.MetaKeyProtocolVersion + `":"` + mcp.ProtocolVersion20260728 + `","` + mcp.MetaKeyClientInfo + `":`)

@@ -12,8 +12,9 @@ import (
 )
 
 // listen starts to receive, in the background, the notifications that a server sends only on
-// request: through a subscription (2026-07-28) or, over streamable HTTP in revision 2025-11-25, on
-// a GET stream. The stop function ends the background goroutine and waits until it has ended.
+// request. They arrive on a subscription (2026-07-28) or, over streamable HTTP in revision
+// 2025-11-25, on a GET stream. The stop function ends the background goroutine and waits until it
+// has ended.
 func (u *Upstream) listen(ctx context.Context, c conn.Conn, a agreement) (stop func()) {
 	ctx, cancel := context.WithCancel(ctx)
 	done := make(chan struct{})
@@ -32,7 +33,7 @@ func (u *Upstream) listen(ctx context.Context, c conn.Conn, a agreement) (stop f
 }
 
 // listenFilter returns the filter for a subscription. The filter selects changes to the watched
-// resources, and to the lists that the server declares with listChanged. If it would be empty,
+// resources, and to the lists that the server declares with listChanged. If nothing is selected,
 // listenFilter returns nil.
 func (u *Upstream) listenFilter(capabilities []byte) []byte {
 	var filter rawjson.Object
@@ -50,8 +51,8 @@ func (u *Upstream) listenFilter(capabilities []byte) []byte {
 	return filter.Bytes()
 }
 
-// Watch sets the resources to watch. A server that uses revision 2026-07-28 notifies the proxy of
-// their changes. For revision 2025-11-25, the caller must send resources/subscribe requests
+// Watch sets the resources to watch. A server that uses revision 2026-07-28 then notifies the proxy
+// when they change. For revision 2025-11-25, the caller must send resources/subscribe requests
 // instead.
 func (u *Upstream) Watch(uris []string) {
 	u.watched.Store(&uris)

@@ -75,14 +75,15 @@ type Request struct {
 	Name   string // name of the tool, prompt or resource, for the Mcp-Name header of revision 2026-07-28
 	Token  int64  // progress token in Params, obtained from NewToken; 0 if none
 
-	// Mirrored is the called tool if [rev.Rev2026] requires some of its arguments to be mirrored in
-	// HTTP headers (x-mcp-header), and nil otherwise.
+	// Mirrored is the called tool if some of its arguments must be mirrored in HTTP headers
+	// (x-mcp-header), as [rev.Rev2026] requires. Otherwise, it is nil.
 	Mirrored *mcp.Tool
 
 	// Notify is called with the notifications about this request, in order and before the reply.
-	// These are progress notifications with the request's token and, over HTTP, all notifications
-	// on the request's stream. Notify runs on the goroutine that reads from the connection and must
-	// not block. If it is nil, the notifications go to Options.OnNotification.
+	// These are the progress notifications with the request's token and, over HTTP, all
+	// notifications on the request's stream. Notify runs on the goroutine that reads from the
+	// connection, so it must not block. If it is nil, the notifications go to
+	// Options.OnNotification.
 	Notify func(method string, params []byte)
 
 	// Ask is called with the server's requests that arrive on the HTTP stream of this request. Only
@@ -103,9 +104,9 @@ type Request struct {
 	// the request is not sent, and the reply is [ErrNotSent].
 	Begin func(*Exchange) bool
 
-	// Here makes Send perform a streamable HTTP exchange on the caller's goroutine. Callers set
-	// Here if they have nothing else to do until the reply arrives. Send then returns when the
-	// reply has been delivered, or earlier after a call to Exchange.StopInline.
+	// Here makes Send perform a streamable HTTP exchange on the calling goroutine. Callers set it
+	// if they have nothing else to do until the reply arrives. Send then returns when the reply has
+	// been delivered, or earlier if Exchange.StopInline is called.
 	Here bool
 
 	// Again, if not nil, is called before the request is sent a second time, in a new session or
@@ -158,25 +159,25 @@ func NewExchange(c Conn, r Request, id int64) *Exchange {
 	return x
 }
 
-// lasting is implemented by connections that make one HTTP round trip for each exchange. All round
-// trips are aborted when the context returned by Lifetime is done.
+// lasting is implemented by connections that make a separate HTTP round trip for each exchange.
+// When the context returned by Lifetime is done, all round trips are aborted.
 type lasting interface{ Lifetime() context.Context }
 
-// Done returns a channel that receives exactly one reply, possibly much later. The reply need not
-// be read. For a request with a Deliver function, Done returns nil.
+// Done returns a channel that receives exactly one reply, possibly much later. The caller does not
+// have to read the reply. If the request has a Deliver function, Done returns nil.
 func (x *Exchange) Done() <-chan Reply { return x.replies }
 
-// Cancel tells the upstream that the client has stopped waiting for the reply. It does not block or
-// end the exchange: a reply still arrives, from the server or because the connection is lost.
+// Cancel tells the upstream that the client has stopped waiting for the reply. It does not block,
+// and it does not end the exchange. A reply still arrives, either from the server or because the
+// connection is lost.
 func (x *Exchange) Cancel(reason string) {
 	if x.Conn != nil && !x.Answered.Load() {
 		x.Conn.Cancel(x, reason)
 	}
 }
 
-// StopInline makes a Send that runs on the caller's goroutine (see Request.Here) return early. If
-// that goroutine is waiting for an event from the server, Send returns only after the event.
-// Another goroutine then completes the exchange.
+// StopInline makes Send return early if Request.Here is set. If Send is waiting for an event from
+// the server, it returns after that event. Another goroutine then completes the exchange.
 func (x *Exchange) StopInline() { x.InlineStopped.Store(true) }
 
 // Deliver ends the exchange with r. It returns false if the exchange has already ended.
@@ -219,9 +220,9 @@ func (x *Exchange) GiveUp() {
 
 var ErrBodyGone = errors.New("the request was cancelled before all of it was sent")
 
-// A Body is the body of an HTTP request. Its content is kept after it has been sent, because the
-// request must be sent again if the server no longer knows the session. Forget discards the
-// content. A Body is safe for concurrent use.
+// A Body is the body of an HTTP request. It keeps its content after the request has been sent,
+// because the request must be sent again if the server no longer knows the session. Forget discards
+// the content. A Body is safe for concurrent use.
 type Body struct {
 	mu   sync.Mutex
 	data []byte
@@ -253,9 +254,9 @@ func (b *Body) Forget() {
 	b.data, b.gone = nil, true
 }
 
-// ErrNotSent means that the server has not executed the request: either no byte of the request has
-// left this process, or the server has refused it. Callers must test for ErrNotSent with errors.Is,
-// because it is usually wrapped in an error that adds the reason.
+// ErrNotSent means that the server has not executed the request. Either no byte of the request has
+// left this process, or the server has refused the request. Callers must test for it with
+// errors.Is, because it is usually wrapped in an error that adds the reason.
 var ErrNotSent = errors.New("request not sent")
 
 // An Unsent is an [ErrNotSent] error with a reason.
@@ -304,8 +305,8 @@ func (e *StatusError) Error() string {
 	return fmt.Sprintf("the server responded with HTTP status %d: %s", e.Code, e.Excerpt)
 }
 
-// Executed reports whether the request may have been executed. It returns false if the status means
-// that the server has refused the request without executing it.
+// Executed reports whether the server may have executed the request. It returns false if the status
+// means that the server has refused the request without executing it.
 func (e *StatusError) Executed() bool {
 	switch e.Code {
 	case 401, 403, 404, 405, 406, 410, 411, 413, 414, 415, 429, 431:

@@ -30,9 +30,9 @@ func NewDispatcher(h *Host) Dispatcher {
 }
 
 // Dispatch handles a message from a stream that carries all of the server's messages. It returns an
-// error if the message is invalid. If the invalid message seems to be a response, Dispatch also
-// fails the request with the response's ID. If kept is false, data can be overwritten after
-// Dispatch returns, so Dispatch copies the parts that are still needed. The fields Relays and
+// error if the message is invalid. If an invalid message seems to be a response, Dispatch also
+// fails the request that has the response's ID. If kept is false, data can be overwritten after
+// Dispatch returns. Dispatch then copies the parts that are still needed. The fields Relays and
 // Answer must be set.
 func (d *Dispatcher) Dispatch(data []byte, kept bool) error {
 	m, err := wire.ParseUpstream(data)
@@ -73,8 +73,8 @@ func (d *Dispatcher) flush() {
 	}
 }
 
-// Relay forwards a request from the server, and reports whether it has done so. x is the exchange
-// that the request belongs to, or nil. Relay passes the request to x.Req.Ask if possible, and to
+// Relay forwards a request from the server and reports whether it succeeded. x is the exchange that
+// the request belongs to, or nil. Relay passes the request to x.Req.Ask if possible, and to
 // Options.OnRequest otherwise.
 func (d *Dispatcher) Relay(x *Exchange, m wire.Message, send func(answer []byte)) bool {
 	switch m.Method {
@@ -97,8 +97,8 @@ func (d *Dispatcher) Relay(x *Exchange, m wire.Message, send func(answer []byte)
 	return true
 }
 
-// Notification passes a notification to the request that it belongs to or, if it belongs to none,
-// to the [Host].
+// Notification passes a notification to the request that it belongs to. If it does not belong to a
+// request, Notification passes it to the [Host].
 func (d *Dispatcher) Notification(m wire.Message) {
 	switch m.Method {
 	case MethodCancelled:
@@ -107,13 +107,13 @@ func (d *Dispatcher) Notification(m wire.Message) {
 	case "notifications/progress":
 		if x := d.Pending.Progressing(m.Params); x != nil && x.Notify(m.Method, m.Params) {
 			return
-		} // the Host gets a notification with any other token, because the token may belong to a task
+		} // notifications with any other token go to the Host, because the token may belong to a task
 	}
 	d.Host.Heard(m.Method, m.Params)
 }
 
-// Cancelled records that x was canceled. If too many canceled exchanges are unanswered, the oldest
-// one fails.
+// Cancelled records that x was canceled. If too many canceled exchanges are still waiting for a
+// reply, the oldest one fails.
 func (d *Dispatcher) Cancelled(x *Exchange) {
 	if forgotten := d.Pending.Cancel(x); forgotten != nil {
 		forgotten.Deliver(Reply{Err: &Lost{Sent: true, Cause: errForgotten}})
@@ -135,8 +135,8 @@ func (d *Dispatcher) Lose(lost func(x *Exchange) *Lost) {
 	}
 }
 
-// An Ending records whether and why a connection has ended. The reason is the first error passed to
-// Fail. It is safe for concurrent use.
+// An Ending records whether a connection has ended, and why. The reason is the first error passed
+// to Fail. An Ending is safe for concurrent use.
 type Ending struct {
 	ctx  context.Context //nolint:containedctx // done when the connection is no longer used
 	Fail context.CancelCauseFunc
@@ -264,8 +264,8 @@ func (p *Pending) drop(x *Exchange) {
 }
 
 // Shut waits until no requests are open. It then calls f, rejects all later requests, and returns
-// true. It returns false if ctx is done first, or if a request is open that may take long, such as
-// tools/call. Subscriptions do not count as open requests.
+// true. It returns false if ctx is done first, or if a request that may take a long time, such as
+// tools/call, is open. Subscriptions do not count as open requests.
 func (p *Pending) Shut(ctx context.Context, f func()) bool {
 	for {
 		p.mu.Lock()
@@ -288,9 +288,9 @@ func (p *Pending) Shut(ctx context.Context, f func()) bool {
 	}
 }
 
-// waiting reports whether a short request is open, and whether a long one is. Servers usually
-// answer short requests, such as tools/list, quickly. Subscriptions do not count. The caller must
-// hold mu.
+// waiting reports whether a short request is open, and whether a long request is open. Servers
+// usually answer short requests, such as tools/list, quickly. Subscriptions do not count. The
+// caller must hold mu.
 func (p *Pending) waiting() (soon, work bool) {
 	for _, x := range p.byID {
 		switch x.Req.Method {

@@ -19,21 +19,21 @@ import (
 	"github.com/petrigate/petrigate/proxy/internal/wait"
 )
 
-// Config describes the server to connect to: either one to start as a child process (Command), or
-// one that is already listening (URL).
+// Config describes the server to connect to. The server is either started as a child process
+// (Command) or already listening at a URL (URL).
 type Config struct {
 	Name string
 
 	Command string
 	Args    []string
-	Env     map[string]string // environment variables to add to those that every child gets
+	Env     map[string]string // environment variables for this child, in addition to those that every child gets
 	Dir     string
 
 	URL         string
 	Headers     map[string]string
 	Credentials Credentials // source of credentials, used in addition to the headers; nil if none
 	TLS         *tls.Config // trusted roots and client certificate, for TLS 1.2 or later; nil means Go's defaults
-	SSE         bool        // whether to use only HTTP+SSE (2024-11-05); otherwise, streamable HTTP is tried first
+	SSE         bool        // whether to use only HTTP+SSE (2024-11-05); if false, streamable HTTP is tried first
 
 	Protocol   string // protocol to use: "auto" or empty, "legacy", or a revision such as "2026-07-28"
 	MaxMessage int    // maximum size of a message in bytes (a longer message ends the connection); 0 means 64 MiB
@@ -74,7 +74,7 @@ type Options struct {
 	// connecting to it.
 	OnState func()
 
-	// Busy reports whether the server is working although no request is open. Such a server must
+	// Busy reports whether the server is working even though no request is open. A busy server must
 	// not be restarted for a new handshake. If Busy is nil, the server is never considered busy.
 	Busy func() bool
 
@@ -100,8 +100,8 @@ type Burst interface {
 	End()
 }
 
-// A Host contains what all connections of one upstream share. Its fields do not change after the
-// upstream has started.
+// A Host holds the data shared by all connections to one upstream. Its fields do not change after
+// the upstream has started.
 type Host struct {
 	Config  Config
 	Options Options
@@ -128,8 +128,8 @@ type Host struct {
 type Grace struct {
 	Exit time.Duration // maximum time from closing the child's input to SIGTERM
 	Term time.Duration // maximum time from SIGTERM to SIGKILL
-	Kill time.Duration // maximum time from SIGKILL to the report that the child could not be killed
-	Tell time.Duration // maximum time from the end of the child's output until its exit status is known
+	Kill time.Duration // maximum time to wait after SIGKILL before reporting that the child could not be killed
+	Tell time.Duration // maximum time to wait for the child's exit status after the end of its output
 }
 
 // Heard handles a notification that belongs to no request.
@@ -212,9 +212,9 @@ const (
 	wordsLine = 300 // maximum length of a line in bytes
 )
 
-// outputLines stores the last lines of a child's output, other than protocol messages. They usually
-// explain why a child does not work. The lines are kept after the child has ended, until a new
-// child writes its first line.
+// outputLines stores the last lines of a child's output that are not protocol messages. They
+// usually explain why a child does not work. The lines are kept after the child has ended, until a
+// new child writes its first line.
 type outputLines struct {
 	mu    sync.Mutex
 	lines []string
@@ -253,7 +253,7 @@ func (w *outputLines) Said() []string {
 	return said
 }
 
-// OnStdout is prepended to lines of standard output that are not protocol messages.
+// OnStdout is the prefix for lines of standard output that are not protocol messages.
 const OnStdout = "not a message, on standard output: "
 
 // Hear stores a line, unless it is blank.

@@ -35,8 +35,8 @@ type Withdrawn string
 
 func (w Withdrawn) Error() string { return string(w) }
 
-// Context returns a context that is done when no response is needed anymore: a response has been
-// sent, the server has canceled the request, or the connection has ended.
+// Context returns a context that is done when a response is no longer needed. This is the case when
+// a response has been sent, the server has canceled the request, or the connection has ended.
 func (q *ServerRequest) Context() context.Context { return q.ctx }
 
 // OnOver sets a function to call once, when [ServerRequest.Context] is done. It replaces any

@@ -27,9 +27,9 @@ var (
 	errSSEEnd        = errors.New("the server ended its stream")
 )
 
-// A Conn is an HTTP+SSE connection. All messages from the server arrive on one stream, which starts
-// by announcing the address where messages to the server are posted. If the stream ends, in-flight
-// requests are lost; nothing is sent again.
+// A Conn is an HTTP+SSE connection. All messages from the server arrive on one stream. The stream
+// begins with the address that messages to the server must be posted to. If the stream ends,
+// in-flight requests are lost and are not sent again.
 type Conn struct {
 	conn.Dispatcher
 	http   *streamable.Conn // makes HTTP requests: first to the stream's address, later to the address for messages
@@ -160,8 +160,8 @@ func (c *Conn) Send(x *conn.Exchange) {
 	x.Deliver(conn.Reply{Err: conn.NotSent(c.Cause())})
 }
 
-// post posts a message. If the server refuses the credentials, post can send the message again with
-// new ones, unless checkResend returns an error. The response, if any, arrives on the stream.
+// post posts a message. The response, if any, arrives on the stream. If the server refuses the
+// credentials, post can send the message again with new ones, unless checkResend returns an error.
 func (c *Conn) post(ctx context.Context, data []byte, checkResend func() error) error {
 	var sent atomic.Bool // whether any byte of the message may have been sent
 	ctx = httptrace.WithClientTrace(ctx, &httptrace.ClientTrace{GotConn: func(httptrace.GotConnInfo) { sent.Store(true) }})
