@@ -13,7 +13,7 @@ type Base struct {
 	Version int
 	File    string   // file name or URL of the base policy, for messages
 	Digest  string   // digest of the file's contents
-	Key     string   // public key that verified the signature; empty if the base was verified by its digest instead
+	Key     string   // public key used to verify the signature; empty if the base was verified by its digest instead
 	Entry   Position // position of the policy's entry in "extends"
 
 	Refresh time.Duration // how often to fetch the base policy again; 0 means never

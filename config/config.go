@@ -90,7 +90,7 @@ type Config struct {
 // Console configures the web console.
 type Console struct {
 	HTTP         string   // loopback address of the console, or "off"; if empty, an address is chosen when the console is opened
-	AllowedHosts []string // additional host names that browsers may use, such as that of a reverse proxy
+	AllowedHosts []string // additional host names that browsers may use, such as the name of a reverse proxy
 }
 
 // Pinning configures what happens when a server changes a tool definition that has been accepted.

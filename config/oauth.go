@@ -13,8 +13,8 @@ type OAuth struct {
 	Grant        string   // grant type: "authorization-code" or "client-credentials"
 	ClientID     string   // client ID; if empty, petrigate registers itself as a client
 	ClientSecret string   // client secret for the authorization server at Issuer; if it is set, Issuer must be set, too
-	Scopes       []string // scopes to request; nil means those that the server asks for
-	Issuer       string   // URL of the authorization server; empty means the one that the server specifies
+	Scopes       []string // scopes to request; nil means the scopes that the server asks for
+	Issuer       string   // URL of the authorization server; empty means the URL that the server specifies
 	RedirectPort int      // local port for the redirect that ends the login; 0 means any port
 	RedirectHost string   // host in the redirect URI: "127.0.0.1", "localhost" or "[::1]"
 	RedirectPath string   // path in the redirect URI

@@ -7,8 +7,9 @@ import (
 	"unicode/utf8"
 )
 
-// read parses the bytes of a file into a tree. It returns nil if the file is empty or is not YAML.
-// In the latter case, read records the problem in s.errs; the caller must report an empty file.
+// read parses the bytes of a file into a tree. If the file is not YAML, read records the problem in
+// s.errs and returns nil. If the file is empty, read returns nil, and the caller must report the
+// problem.
 func (s *source) read(src []byte) *node {
 	text, ok := s.normalize(src)
 	if !ok {

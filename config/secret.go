@@ -94,6 +94,6 @@ func (s *source) secret(n *node) {
 	}
 }
 
-// variableOnly matches a value that is nothing but a reference to a variable, and thus does not
-// contain the secret itself.
+// variableOnly matches a value that consists only of a reference to a variable. Such a value does
+// not contain the secret itself.
 var variableOnly = regexp.MustCompile(`^\$\{(env:)?[A-Za-z0-9_]+\}$`)

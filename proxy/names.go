@@ -60,7 +60,8 @@ type Upstream = pool.Upstream
 // the call's connection.
 type SessionWay = session.Way
 
-// Limits bounds how many calls, sessions and bytes an upstream may use at a time.
+// Limits holds the maximum numbers of in-flight calls and dedicated connections of an upstream, and
+// the maximum size of its messages.
 type Limits = pool.Limits
 
 // A ToolFilter selects which tools of an upstream clients can use.
@@ -141,8 +142,8 @@ type Access = front.Access
 type JWT = front.JWT
 
 // Local reports whether a request was sent by a program on this machine and is addressed to
-// localhost. A request with an Origin header does not count, and neither does one forwarded by a
-// reverse proxy.
+// localhost. It returns false for a request that has an Origin header or was forwarded by a reverse
+// proxy.
 func Local(r *http.Request) bool { return httpguard.Local(r) }
 
 // A Database stores session states, audit records, approvals, and operators' orders to stop calls,

@@ -56,7 +56,7 @@ func New(o Options) (*Proxy, error) {
 }
 
 // wire creates the components of the proxy and connects them. A component gets direct references to
-// the components created before it, and functions for access to those created later.
+// the components created before it, and functions that access those created later.
 func (p *Proxy) wire(redactor *audit.Redactor) error {
 	o := p.options
 	p.startup, p.endStartup = context.WithCancel(p.life.Ctx)

@@ -23,8 +23,8 @@ import (
 // are in a database, those of all other processes.
 type sessionView struct{ *parts }
 
-// stateInfo describes the storage of the session states, either a database or memory, as seen by
-// this process.
+// stateInfo describes how the session states are stored, in a database or in memory. The
+// description includes calls whose outcomes are unknown.
 func (p *sessionView) stateInfo() operator.StateInfo {
 	info := operator.StateInfo{Driver: "memory", Unknown: p.unwrittenCalls()}
 	if p.durable == nil {
@@ -287,8 +287,8 @@ func (p *sessionView) lostCallsOf(k admission.Key) map[uint64]bool {
 	return lost
 }
 
-// markUnwritten marks the calls whose outcomes this process knows but could not record. If the list
-// lacks such a call of the session, markUnwritten adds it. It returns the complete list.
+// markUnwritten marks the calls whose outcomes this process knows but could not record. It adds
+// such calls of the session that are missing from the list, and returns the complete list.
 func (p *sessionView) markUnwritten(session string, calls []operator.CallInfo) []operator.CallInfo {
 	for _, e := range p.unwrittenCalls() {
 		if e.Session != session {

@@ -9,7 +9,7 @@ import (
 	"github.com/petrigate/petrigate/internal/text"
 )
 
-// checkMisleading reports names that are written in place of a call, but probably mean an approval,
+// checkMisleading reports names that stand where a call is expected, but probably mean an approval,
 // a time of day, a field or the user.
 func (c *compiler) checkMisleading(s Statement) {
 	switch s := s.(type) {

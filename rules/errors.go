@@ -119,7 +119,7 @@ const (
 	AllExempt      Code = "W017" // a rule exempts all its calls
 	ShadowTwin     Code = "W018" // a shadow rule repeats an enforced rule
 	FailureRefills Code = "W020" // failed calls refill a limit, although another rule requires a successful call
-	SelfSpoil      Code = "W021" // a call cancels its own success or that of a call that it requires
+	SelfSpoil      Code = "W021" // a call cancels its own success or the success of a call that it requires
 	EndsItself     Code = "W022" // a rule ends with the call that begins it, or blocks the call that should end it
 	ManyBudgets    Code = "W023" // a limit counts each value separately, and the caller can vary the value
 	LikePath       Code = "W024" // an argument key looks like a path

@@ -78,8 +78,8 @@ func (l *labels) excludes(n, pattern Name) bool {
 	return pattern.Glob() && slices.ContainsFunc(l.maps[n.Text], (*Map).exempts)
 }
 
-// alsoNamed reports whether the two names are different, map statements give both of them to calls,
-// and every call with the first name also has the second.
+// alsoNamed reports whether every call with the first name also has the second. It returns false if
+// the names are equal, or if map statements do not give both of them to calls.
 func (l *labels) alsoNamed(n, other Name) bool {
 	return n.Text != other.Text && l.maps[n.Text] != nil && l.maps[other.Text] != nil && l.covers(other, n)
 }

@@ -20,9 +20,9 @@ type goal int
 
 const (
 	noGoal    goal = iota
-	costGoal       // cost at most mostCost times that of "memory"
-	flushGoal      // cost at most mostCost times that of "memory" plus one flush
-	rateGoal       // rate of calls at least leastRate times that of "memory"
+	costGoal       // the cost is at most mostCost times the cost of "memory"
+	flushGoal      // the cost is at most mostCost times the cost of "memory", plus one flush
+	rateGoal       // the rate of calls is at least leastRate times the rate of "memory"
 )
 
 const (

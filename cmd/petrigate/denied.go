@@ -9,7 +9,7 @@ import (
 	"github.com/petrigate/petrigate/internal/takeover"
 )
 
-// denyTools is the name of the flag that scripts set to confirm that the policy should refuse
+// denyTools is the name of a flag. Scripts set the flag to confirm that the policy should refuse
 // agents' built-in tools.
 const denyTools = "deny-tools"
 

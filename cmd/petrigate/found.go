@@ -22,8 +22,8 @@ import (
 // Until the user trusts it, commands treat it as plain text ([config.Config.TextOnly]).
 
 // actingVerbs returns the commands that can do more than read a configuration, for example start
-// its servers or open its database. Each command has a function. If the function returns true, the
-// command asks the user to trust the configuration. All other commands treat an untrusted
+// its servers or open its database. It maps each command to a function. If the function returns
+// true, the command asks the user to trust the configuration. All other commands treat an untrusted
 // configuration as plain text.
 func actingVerbs() map[string]actsFunc {
 	always := func(*cobra.Command, *config.Config) bool { return true }

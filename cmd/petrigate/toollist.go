@@ -55,9 +55,9 @@ func recordedTools(path string) ([]check.ListedTool, error) {
 	return tools, nil
 }
 
-// liveTools asks the upstreams for their tools. It prints an error for each upstream that does not
-// answer, and also returns the names of these upstreams. If this leaves no tools at all, liveTools
-// returns an error.
+// liveTools asks the upstreams for their tools. For each upstream that does not answer, it prints
+// an error and returns the upstream's name. If some upstreams do not answer and the others have no
+// tools, liveTools returns an error.
 func liveTools(ctx context.Context, s stdio, cfg *config.Config) (tools []check.ListedTool, missing []string, err error) {
 	if err := checkRunnable(s.err, cfg); err != nil {
 		return nil, nil, err

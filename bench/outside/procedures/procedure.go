@@ -123,7 +123,7 @@ func (g *graph) procedures() ([]procedure, error) {
 type domain map[string]procedure
 
 // read adds the procedures of all tasks. If tasks have different procedures for the same function,
-// read keeps the one with the most functions, because shorter ones leave out conditions.
+// read keeps the one with the most functions, because the others leave out conditions.
 func (d domain) read(tasks map[string][]task, in implied) error {
 	for _, service := range slices.Sorted(maps.Keys(tasks)) {
 		for i := range tasks[service] {

@@ -41,7 +41,7 @@ type Upstream struct {
 
 	declared []byte        // union of all clients' capabilities
 	inForce  []byte        // capabilities declared in the latest handshake
-	upAgain  chan struct{} // closed the next time the server comes up; nil if no caller is waiting for that
+	upAgain  chan struct{} // channel that is closed the next time the server comes up; nil if no caller is waiting for it
 }
 
 // Cork buffers the messages to a child process until the caller calls uncork. It is meant for

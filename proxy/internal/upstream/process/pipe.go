@@ -126,8 +126,8 @@ func (p *Pipe) Uncork() {
 // that are still queued afterwards.
 const maxRounds = 4
 
-// drain writes pending bytes without blocking. It must be called with mu held and busy set, and
-// unlocks mu.
+// drain writes pending bytes without blocking. The caller must hold mu and must have set busy.
+// drain unlocks mu.
 func (p *Pipe) drain() {
 	for range maxRounds {
 		out := p.pending
@@ -183,7 +183,7 @@ func (p *Pipe) flush() {
 	}
 }
 
-// fail makes the pipe unusable. It must be called with mu held, and unlocks mu.
+// fail makes the pipe unusable. The caller must hold mu. fail unlocks it.
 func (p *Pipe) fail(err error) {
 	if p.err == nil {
 		p.err = err
@@ -192,7 +192,7 @@ func (p *Pipe) fail(err error) {
 	p.broken(err)
 }
 
-// Reached reports whether the child may have read any byte of the message at offset *position.
+// Reached reports whether the child may have read a part of the message at offset *position.
 func (p *Pipe) Reached(position *int64) bool {
 	p.mu.Lock()
 	defer p.mu.Unlock()

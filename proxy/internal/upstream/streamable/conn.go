@@ -152,7 +152,7 @@ func (c *Conn) Restart(_ context.Context, err error) bool {
 	return true
 }
 
-// NewRequest returns a request with the configured headers and those of the protocol. If both
+// NewRequest returns a request with the configured headers and the protocol's headers. If both
 // define the same header, the protocol's value takes precedence.
 func (c *Conn) NewRequest(ctx context.Context, method string, s *conn.Session, data []byte) (*http.Request, error) {
 	// With a bytes.Reader, the HTTP transport can write the body together with the headers. It can
