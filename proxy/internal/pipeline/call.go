@@ -40,7 +40,7 @@ type Call struct {
 	recorded string     // name in the audit log: the tool's own name, or the canonical name of a prompt or resource
 	placed   bool       // whether the session's connection, shared or dedicated, has been chosen
 	plain    bool       // whether the call consists of one request and one reply, without tasks or requests for input, between two sides that use revisions up to 2025-11-25
-	input    input      // inputResponses and requestState if the client has sent the call again
+	input    input      // inputResponses and requestState; set if the call is sent again
 
 	Turn    *turns.Turn  // limits the principal's concurrent messages; nil over stdio and HTTP+SSE, or if the proxy has only one principal
 	Burst   *burst.Burst // burst that holds the call back, so that several calls are recorded together; nil if the call is recorded alone
