@@ -368,9 +368,10 @@ func (t *Tool) SentDefinition() toolpin.Definition {
 	return toolpin.Read(t.Upstream.Config.Name, t.Name, t.Object)
 }
 
-// addNames sets the fields that depend on the names of all tools. also holds the tool's additional
-// names, and others holds the names that must not be confused with tool.action. foreign reports
-// whether the exposed name could belong to another server.
+// addNames sets the fields also, others and foreign of each tool. They depend on the names of all
+// tools. also contains the tool's additional names, and others contains the names that must not be
+// confused with tool.action. foreign reports whether the exposed name could belong to another
+// server.
 func addNames(tools []*Tool, owners toolname.Owners) {
 	all := make([]toolname.Names, 0, len(tools))
 	others := map[string]bool{}
