@@ -20,10 +20,10 @@ type Source struct {
 
 	Config *config.Config // the configuration that the source comes from; may be nil
 
-	Tools   []string            // names of all known tools, without the names that map statements and map entries assign; nil if the tools are unknown
-	Schemas map[string][]Schema // argument schemas of the known tools; a tool has an entry under each of its names
+	Tools   []string            // names of all known tools, excluding names assigned by map statements and map entries; nil if the tools are unknown
+	Schemas map[string][]Schema // argument schemas of the known tools; a tool with several names has an entry for each name
 	Hooked  []string            // names that only agents' built-in tools have; hooks report the calls to these tools
-	Unended []string            // names of the script tools of agents that never report how a script ended
+	Unended []string            // names of the script tools of those agents that never report how a script ended
 }
 
 // FromConfig returns the source for a configuration. The source's tools are unknown.
@@ -67,19 +67,19 @@ type Result struct {
 	Active   []string     // nets that are active at the start, for gate.SessionOptions; nil means all
 }
 
-// A Claim is a property that a policy must have. It is written as a line in rules that begins with
-// "prove", or as an entry under "prove" in a net. The net and the places that a claim mentions
-// always exist in the policy. Fields without a comment have the same meaning as in [rules.Prove].
+// A Claim is a property that a policy must have. It is written in rules as a line that begins with
+// "prove", or in a net as an entry under "prove". The policy always contains the net and the places
+// that the claim mentions. Fields without a comment have the same meaning as in [rules.Prove].
 //
-// If [rules.Prove.Each] splits a claim into several, Parts contains them. Text is then the text of
-// the whole claim, and all other fields are those of the first part.
+// If [rules.Prove.Each] splits a claim into several parts, Parts contains them. Text is then the
+// text of the whole claim, and all other fields are those of the first part.
 type Claim struct {
 	Kind  rules.Claim
 	Text  string // the claim as a line in rules
 	Rule  gate.Position
 	Tool  gate.Tool   // first element of Tools, if any
 	Tools []gate.Tool // for rules.AtMost and rules.Only, all tools of the claim
-	First gate.Tool   // the call that follows "before", "after", "while" or "per" in the claim
+	First gate.Tool   // the call after the word "before", "after", "while" or "per" in the claim
 	Until []gate.Tool
 	Once  bool
 

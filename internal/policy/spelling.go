@@ -96,7 +96,7 @@ func (v *vocabulary) ofNet(n *config.Net, list string) {
 	}
 }
 
-// A spelling is a name as the policy spells it, with all its uses.
+// A spelling is a particular way to write a name, with all its uses in the policy.
 type spelling struct {
 	text    string
 	words   []string
@@ -126,8 +126,8 @@ func (v *vocabulary) findProblem(code string, at gate.Position) *diag.Problem {
 	return &v.result.Problems[i]
 }
 
-// retract removes the warning with the given code at the given position, because another warning
-// explains the same problem.
+// retract removes the warning with the given code at the given position. It is used if another
+// warning explains the same problem.
 func (v *vocabulary) retract(code rules.Code, at gate.Position) {
 	said := v.findProblem(string(code), at)
 	v.result.Problems = slices.DeleteFunc(v.result.Problems, func(p diag.Problem) bool { return said != nil && p == *said })

@@ -38,7 +38,8 @@ func (b *builder) checkTools() {
 	}
 }
 
-// checkName warns about a name in a rule if no call can have it. It gives each warning only once.
+// checkName warns about a name in a rule if no call can have the name. It reports each warning only
+// once.
 func (b *builder) checkName(m mention, known []string, warned map[string]bool) {
 	n := m.Name
 	key := n.String() + " " + m.so
@@ -63,8 +64,8 @@ func (b *builder) checkName(m mention, known []string, warned map[string]bool) {
 }
 
 // checkNetTools warns about unknown names in a net, and about map entries that read an argument
-// that the tool does not accept. A name is known if it belongs to a tool, or if a map entry of the
-// net or a map statement in the rules gives it to calls.
+// that their tool does not accept. A name is known if a tool has it, or if a map statement or a map
+// entry of the net assigns it.
 func (b *builder) checkNetTools(n *config.Net, given []string) {
 	check := func(names, known []string, where func(name string) gate.Position, so func(name string) string) {
 		for _, name := range names {

@@ -13,8 +13,8 @@ import (
 	"github.com/petrigate/petrigate/rules"
 )
 
-// A successChecker finds rules that depend on the success of a script although no condition defines
-// its success.
+// A successChecker finds rules that depend on the success of a script if no condition defines
+// success for that script.
 type successChecker struct {
 	*builder
 	warned map[string]bool // tools already warned about
@@ -41,8 +41,8 @@ func (b successChecker) warn(n rules.Name, effect string) {
 	}
 }
 
-// scriptTools returns the tools whose scripts can have the name n: the tools of map statements that
-// assign n to scripts, and n itself if it is a script tool of a well-known server.
+// scriptTools returns the tools whose scripts can have the name n. These are the tools of map
+// statements that assign n to scripts, and n itself if it is a script tool of a well-known server.
 func (b successChecker) scriptTools(n rules.Name) (tools []string) {
 	if known, _ := b.shellOf(n.Text); known != nil {
 		tools = append(tools, n.Text)

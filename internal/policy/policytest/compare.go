@@ -46,8 +46,7 @@ func compare(answer []byte, expect json.RawMessage) *Difference {
 	return nil
 }
 
-// places reduces the given errors to the keys "line" and "net", because compare ignores all other
-// keys.
+// places returns only the line and the net of each error. compare ignores all other keys.
 func places(errs any) any {
 	list, ok := errs.([]any)
 	if !ok {

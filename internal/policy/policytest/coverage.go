@@ -20,12 +20,12 @@ type Coverage struct {
 	Items []*Item `json:"-"`
 }
 
-// An Item is a part of a policy whose use is counted: a rule or a hand-written net, a transition, a
-// map statement in rules, or a map entry in a net.
+// An Item is a rule, a hand-written net, a transition, a map statement in rules, or a map entry in
+// a net. Coverage counts how often each Item is exercised.
 type Item struct {
 	Kind Kind        `json:"kind"`
 	Net  string      `json:"net,omitempty"`  // name of the net that contains the item; empty for a map statement
-	Name string      `json:"name,omitempty"` // name of a transition, or name that a map statement or map entry assigns; empty for a rule or a net
+	Name string      `json:"name,omitempty"` // name of the transition, or the name assigned by the map statement or map entry; empty for a rule or a net
 	Rule policy.Rule `json:"rule"`
 	Hits int         `json:"-"`
 
@@ -70,7 +70,7 @@ type watch struct {
 	chosen []firing         // transitions chosen for the current call
 	rules  map[string]*Item // items of rules, keyed by net name
 	moves  map[firing]*Item
-	maps   map[string][]*Item // items of map statements and map entries, keyed by the name that they assign
+	maps   map[string][]*Item // map statements and map entries, keyed by the name they assign
 	spoils []spoiler
 }
 

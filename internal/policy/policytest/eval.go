@@ -111,7 +111,7 @@ func marshal(a *answer) []byte {
 	e := json.NewEncoder(&b)
 	e.SetEscapeHTML(false)
 	if err := e.Encode(a); err != nil {
-		panic(err) // cannot happen: the answer contains only strings, numbers and lists of these
+		panic(err) // cannot happen: an answer contains only strings, numbers and lists
 	}
 	return bytes.TrimSuffix(b.Bytes(), []byte("\n"))
 }

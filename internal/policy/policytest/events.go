@@ -8,8 +8,8 @@ import (
 	"github.com/petrigate/petrigate/internal/policy/sandbox"
 )
 
-// event parses an event of a counterexample and adds it to t as a step. A call remains open until
-// another event ends it. If the event repeats a call, each of these calls succeeds at once instead.
+// event parses an event of a counterexample and adds it to t as a step. A single call stays open
+// until another event ends it. If the event repeats a call, each of the calls succeeds immediately.
 func (p *parser) event(t *Test, v config.Value) {
 	raw, ok := v.Object()
 	if !ok {

@@ -44,7 +44,7 @@ type Step struct {
 	After    time.Duration // time that passes before the step
 
 	Tool        string      // the tool to call; empty if the step makes no call
-	Foreign     bool        // whether the name in Tool may belong to another tool; such a name can only restrict the call
+	Foreign     bool        // whether Tool might be the name of a different tool; such a name can only restrict the call
 	Also        []gate.Name // names of the tool besides those from the configuration
 	Times       int         // number of consecutive calls
 	As          string

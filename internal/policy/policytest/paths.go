@@ -10,7 +10,7 @@ import (
 	"github.com/petrigate/petrigate/internal/text"
 )
 
-// Suffix is the suffix of the names of test files.
+// Suffix is the file name suffix of test files.
 const Suffix = "_test.yaml"
 
 // Find returns the test files denoted by path, which is a file or a directory. If path ends in

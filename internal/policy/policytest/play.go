@@ -198,7 +198,7 @@ func (s *Step) compare(d *callOutcome, p *Policy) *Failure {
 
 const inShadow = "in shadow "
 
-// numbered matches an expected rule given as a file, a line and optionally a column.
+// numbered matches an expected rule of the form file:line or file:line:column.
 var numbered = regexp.MustCompile(`^(.*?):([0-9]+)(?::([0-9]+))?$`)
 
 // speaksOf reports whether a refusal or approval request comes from the rule or net that the step
@@ -237,8 +237,7 @@ func blocksText(blocks []gate.Block) string {
 	return cmp.Or(strings.Join(all, ", "), "no net")
 }
 
-// concerned returns those of the given nets that gave a verdict on the call. It modifies the given
-// slice.
+// concerned returns the given nets that gave a verdict on the call. It modifies the slice.
 func (d *callOutcome) concerned(all []gate.NetState) []gate.NetState {
 	said := make(map[string]bool)
 	for _, v := range d.said {

@@ -18,7 +18,7 @@ import (
 type Loader struct {
 	// Call returns a function that creates calls to tools under a configuration, as
 	// check.CallsUnder does. The configuration is nil if the policy consists only of rules and
-	// nets. If Call is nil, each tool is known by one name only.
+	// nets. If Call is nil, each tool has only one name.
 	Call func(*config.Config) func(tool string) gate.Call
 
 	Cover  bool   // whether to record coverage

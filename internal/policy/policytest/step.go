@@ -151,8 +151,8 @@ func (t *Test) check(s *Step, v config.Value) {
 	s.Result, s.Times = cmp.Or(s.Result, "success"), max(s.Times, 1)
 }
 
-// settles returns the number of the earlier step that made the call to end. v contains this number
-// or the name of the call. If no such call can be ended, settles reports an error and returns 0.
+// settles parses v, which is the name of an earlier call or the number of its step. It returns the
+// number of the step. If no such call can be ended, settles reports an error and returns 0.
 func (t *Test) settles(v config.Value) int {
 	number := 0
 	if v.IsNumber() {

@@ -76,8 +76,8 @@ func (s *Suite) open(name string) (f suiteFile, err error) {
 	return f, err
 }
 
-// collectProblems records the problems in an error that occurred while loading a file. If the error
-// does not consist of problems, it is returned.
+// collectProblems records the problems contained in err. If err contains no problems,
+// collectProblems returns it.
 func (s *Suite) collectProblems(err error) error {
 	found, err := s.Problems(err)
 	if err != nil {

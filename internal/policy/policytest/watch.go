@@ -111,7 +111,7 @@ func place(s policy.Source, n gate.NetInfo, transition string) gate.Position {
 
 // A callOutcome is the outcome of a call.
 type callOutcome struct {
-	names   []string // all names of the call, including those that map statements and map entries assign
+	names   []string // all names of the call, including names assigned by map statements and map entries
 	said    []gate.Verdict
 	verdict string        // verdict on the call, an element of verdicts
 	refusal *gate.Refusal // refusal of the call or request to approve it, or nil

@@ -43,8 +43,8 @@ func (e *Event) Arguments() json.RawMessage {
 	return e.Args
 }
 
-// CallOf returns an event that makes the call c. Events do not record which of a call's names are
-// certain, so [Event.Call] treats all names that are not weak as certain; see [gate.Name].
+// CallOf returns an event for the call c. An event does not record which names are certain, so
+// [Event.Call] treats every name as certain unless it is weak; see [gate.Name].
 func CallOf(c gate.Call) Event {
 	e := Event{Type: "call", ID: c.ID, Tool: c.Tool, Args: c.Args}
 	if c.Foreign {

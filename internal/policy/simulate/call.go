@@ -10,7 +10,7 @@ import (
 	"github.com/petrigate/petrigate/internal/rawjson"
 )
 
-// A Call is a call as users write it: name{json}.
+// A Call is a tool call that a user wrote in the form name{json}.
 type Call struct {
 	Tool string
 	Args json.RawMessage // arguments; nil means {}
@@ -51,7 +51,7 @@ func ParseCalls(text string) ([]Call, error) {
 	}
 }
 
-// object parses the JSON object at the start of text, and also returns the rest of the text.
+// object parses the JSON object at the start of text. It returns the object and the remaining text.
 func object(text string) (object json.RawMessage, rest string, err error) {
 	d := json.NewDecoder(strings.NewReader(text))
 	if err := d.Decode(&object); err != nil {

@@ -31,8 +31,8 @@ func (s *Simulation) newCall(c Call, id int) gate.Call {
 }
 
 // piped returns the arguments of a call to an agent's shell tool, with "set -o pipefail" inserted
-// before the script. ok reports whether the agent accepts the changed script and the call then
-// counts toward more requirements.
+// before the script. ok is true if the agent accepts the new script and the call then counts toward
+// more requirements.
 func (s *Simulation) piped(c *gate.Call) (args []byte, ok bool) {
 	if !agenttool.TakesScript(c.Upstream) || !slices.Contains(agenttool.Shells(c.Upstream), c.Tool) {
 		return nil, false

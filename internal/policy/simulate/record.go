@@ -56,8 +56,8 @@ func (m *Simulator) checkRecording(path, text string) error {
 	return nil
 }
 
-// policyText returns the lines of the test that name the policy's files, with paths relative to the
-// test's directory.
+// policyText returns the lines of the test that list the policy's files. Their paths are relative
+// to the test's directory.
 func (m *Simulator) policyText(dir string, rules, nets []string) string {
 	if m.of.source.Config != nil {
 		return fmt.Sprintf("config: %s\n", quote(relativePath(dir, m.of.source.Config.File)))
@@ -65,7 +65,8 @@ func (m *Simulator) policyText(dir string, rules, nets []string) string {
 	return listText("rules", dir, rules) + listText("nets", dir, nets)
 }
 
-// listText returns the line that lists files under a key. Without files, it returns the empty string.
+// listText returns a line with the key and the list of files, or the empty string if the list is
+// empty.
 func listText(key, dir string, files []string) string {
 	if len(files) == 0 {
 		return ""
@@ -98,7 +99,7 @@ func quote(text string) string {
 // approval request become a single step.
 func (m *Simulator) stepsText() []string {
 	var steps []string
-	at := make(map[int]int) // for each call, keyed by its number, the number of the step that makes it
+	at := make(map[int]int) // maps the number of each call to the number of the step that makes it
 	for i, mv := range m.moves {
 		switch mv.word {
 		case "after":

@@ -13,14 +13,14 @@ import (
 	"github.com/petrigate/petrigate/internal/policy/verify"
 )
 
-// A remedy is a [verify.Remedy] for a refused call, with a sentence that describes it.
+// A remedy is a [verify.Remedy] for a refused call, together with a sentence that describes it.
 type remedy struct {
 	verify.Remedy
 	sentence string // description of the remedy; empty if the remedy is unknown, or if the call only needs to wait
 }
 
-// findRemedy finds the remedy for a refusal. As in a running proxy, the remedy may include agents'
-// built-in tools only if the refusing nets count calls reported by hooks.
+// findRemedy finds the remedy for a refusal. The remedy may include agents' built-in tools only if
+// the refusing nets count calls reported by hooks. A running proxy has the same restriction.
 func (s *Simulation) findRemedy(written Call, c gate.Call, r *gate.Refusal) remedy {
 	w := remedy{Remedy: s.guide.Remedy(s.session.Snapshot(), c, r)}
 	counts := w.Shared || !s.hooksInOtherSessions()
@@ -90,5 +90,5 @@ func (s *Simulation) restrictToServers(w *remedy, tool string) {
 	}
 }
 
-// quoteName returns a name in backquotes, as in all remedies.
+// quoteName encloses a name in backquotes. All remedies quote names in this way.
 func quoteName(name string) string { return "`" + name + "`" }

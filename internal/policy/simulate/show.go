@@ -96,7 +96,7 @@ func (m *Simulator) printValueChanges(was, is *gate.NetState) {
 	}
 }
 
-// stateText returns a marking and an amount spent in readable form.
+// stateText formats a marking and the amount spent.
 func stateText(m gate.Marking, spent string) string {
 	text := policy.MarkingText(m)
 	if spent != "" {
@@ -166,7 +166,8 @@ func (m *Simulator) printCallable() {
 	m.printNames("not now:", later)
 }
 
-// approvalNote returns a note that states the number of required approvals.
+// approvalNote returns a note for a call that requires approval. If several people must approve the
+// call, the note includes their number.
 func approvalNote(people int) string {
 	if people < 2 {
 		return " (asks)"

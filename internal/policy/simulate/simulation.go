@@ -86,9 +86,9 @@ func (s *Simulation) offer() {
 	s.session.Offer(calls)
 }
 
-// isUnknown reports whether all tools are known and none of them has the given name. A name
-// qualified with the name of an agent is never unknown, since no list of an agent's tools is
-// complete.
+// isUnknown reports whether all tools are known and none of them has the given name. It returns
+// false for a name qualified with an agent's name, because the lists of agents' tools are
+// incomplete.
 func (s *Simulation) isUnknown(tool string) bool {
 	_, ok := s.tools.Find(tool)
 	return s.tools.Known && !ok && !check.OfAgent(tool, s.source.Config)

@@ -18,7 +18,7 @@ type Simulator struct {
 	ink      text.Ink
 	terminal bool // whether both input and output are terminals
 	moves    []move
-	calls    []*trackedCall // calls in the order of their numbers, which start at 1
+	calls    []*trackedCall // the call with number n is at index n-1
 	Mistakes int            // number of invalid commands
 }
 
@@ -99,7 +99,8 @@ func (c *trackedCall) decided(d gate.Decision) {
 	}
 }
 
-// endings maps each command that ends a call to the call's outcome and to the words that report it.
+// endings maps each command that ends a call to the outcome of the call and to the text that
+// reports it.
 var endings = map[string]struct {
 	outcome gate.Outcome
 	told    string

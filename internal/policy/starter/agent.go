@@ -40,8 +40,8 @@ func (a Agent) quotedNames(tools ...string) string {
 	return `"` + strings.ReplaceAll(a.names(tools...), ", ", `", "`) + `"`
 }
 
-// approvalCommands lists the shell commands that require approval, in groups. In the rules, map
-// statements give all commands of a group the same name, its label.
+// approvalCommands lists the shell commands that require approval, in groups. Map statements in the
+// rules assign the label of a group to all its commands.
 var approvalCommands = []struct {
 	label, comment string
 	commands       []string
@@ -118,8 +118,8 @@ func (a Agent) shellField() string {
 	return fmt.Sprintf("%q.command", a.names(a.Shells[0]))
 }
 
-// asksPush reports whether every push must require approval, because rules cannot require tests
-// instead.
+// asksPush reports whether every push must require approval. This is the case if rules cannot
+// require tests before a push.
 func (a Agent) asksPush(tests []string) bool { return a.Silent || len(tests) == 0 }
 
 // writePushRules writes rules that require tests before a push, and returns claims about them. If

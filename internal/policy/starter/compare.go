@@ -45,8 +45,8 @@ func missingStatements(text string, have map[string]bool) string {
 	return b.String()
 }
 
-// removeCovered returns a copy of the statement without the names that existing statements already
-// cover. If they cover the whole statement, it returns the empty string.
+// removeCovered returns a copy of the statement without the names covered by existing statements.
+// If all names are covered, it returns the empty string.
 func removeCovered(statement string, have map[string]bool) string {
 	if have[statement] || have[successPrefix(statement)] {
 		return ""
@@ -77,8 +77,9 @@ func splitNames(statement string) (before string, names []string, after string) 
 	return "", nil, ""
 }
 
-// successPrefix returns a success statement up to its condition, or the empty string for any other
-// statement. The condition is omitted because an existing statement may have a different one.
+// successPrefix returns the part of a success statement before its condition. For any other
+// statement, it returns the empty string. Statements are compared without their conditions, because
+// an existing statement may have a different condition.
 func successPrefix(statement string) string {
 	if before, _, ok := strings.Cut(statement, " when "); ok && strings.HasPrefix(statement, "success ") {
 		return before

@@ -88,7 +88,7 @@ func New(ctx context.Context, c *config.Config, tools []check.ListedTool, missin
 	if err := plan.prepare(c); err != nil {
 		return nil, err
 	}
-	known := check.KnownSet(tools, c) // KnownSet also adds missing tool names, which the function guess needs
+	known := check.KnownSet(tools, c) // KnownSet adds the names of missing tools, and guess needs these names
 	p := &proposal{servers: guess(tools, c.Servers), missing: missing, deny: c.Default == "deny" || !c.Has("default")}
 	p.propose()
 	for range maxRounds {
@@ -251,6 +251,6 @@ func missingKeys(c *config.Config) []key {
 type Options struct {
 	Out io.Writer                           // receives the rules
 	Err io.Writer                           // receives messages
-	Ask func(question string) (bool, error) // asks for confirmation; nil if no person can be asked
+	Ask func(question string) (bool, error) // asks for confirmation; nil if the user cannot be asked
 	Yes bool                                // whether to write without confirmation
 }

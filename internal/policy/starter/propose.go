@@ -12,17 +12,16 @@ import (
 	"github.com/petrigate/petrigate/internal/text"
 )
 
-// Initial limits. They allow most kinds of work but stop runaway agents.
+// Initial limits. They are high enough for most work, but they stop a runaway agent.
 const (
 	maxInARow   = 5
 	maxChanges  = 50 // maximum number of changes per server and session
 	maxMessages = 20 // maximum number of messages per session
 	maxSum      = 100
-	maxPayments = 5 // maximum number of payments per session, if their amounts are unknown
+	maxPayments = 5 // maximum number of payments per session; used if the amounts are unknown
 )
 
-// A statementGroup is a group of lines below a common comment. A group without lines is not
-// written.
+// A statementGroup is a group of lines with a comment above it. A group without lines is omitted.
 type statementGroup struct {
 	comment string
 	lines   []line
@@ -112,15 +111,15 @@ func (p *proposal) addBudget(comment string, names []string, count int) {
 	p.addClaims("prove at-most "+strconv.Itoa(count)+" %s per session", names)
 }
 
-// addReadRules adds rules for read-only tools. They limit only how often the same call can be made
-// in a row.
+// addReadRules adds rules for read-only tools. They only limit the number of identical calls in a
+// row.
 func (p *proposal) addReadRules(s *server) {
 	p.addGroup(fmt.Sprintf("%s: calls that only read are allowed. The same call %d times in a row means that the agent is stuck.", text.Escape(s.name), maxInARow+1),
 		formatLines("limit %s to "+strconv.Itoa(maxInARow)+" in a row", ofKind(s.tools, toolkind.Read, toolkind.Outside))...)
 }
 
-// addChangeRules adds rules that limit reversible changes, and rules that let an item be changed or
-// removed only after it has been read.
+// addChangeRules adds rules for reversible changes. Some limit the number of changes. Others
+// require that an item is read before it is changed or removed.
 func (p *proposal) addChangeRules(s *server) {
 	p.addBudget(text.Escape(s.name)+": changes, with a budget for each session.", ofKind(s.tools, toolkind.Write, toolkind.Edit), maxChanges)
 	looks := statementGroup{comment: text.Escape(s.name) + ": nothing is changed or removed unless it was looked at first in this session, under the same name."}
@@ -174,8 +173,8 @@ func (p *proposal) addApprovals() {
 	p.addClaims("prove never %s without human-approval", all)
 }
 
-// addMessageRules adds rules that limit messages to other people, and that require approval for
-// them once the session may have read untrusted content.
+// addMessageRules adds rules for messages to other people. They limit the number of messages. They
+// also require approval for a message if the session may already have read untrusted content.
 func (p *proposal) addMessageRules() {
 	names, outside := ofKind(p.tools(), toolkind.Send), ofKind(p.tools(), toolkind.Outside)
 	p.addBudget("These send data to others: a budget for each session.", names, maxMessages)
@@ -187,8 +186,8 @@ func (p *proposal) addMessageRules() {
 	p.addGroup("Once the session has read content that strangers may have written, a person approves what goes out.", lines...)
 }
 
-// addPaymentRules adds rules that limit payments, by their sum or, if no argument holds the amount,
-// by their number.
+// addPaymentRules adds rules that limit the total amount of payments or, if the amounts are
+// unknown, their number.
 func (p *proposal) addPaymentRules() {
 	for _, t := range p.tools() {
 		switch {
@@ -241,8 +240,8 @@ func (p *proposal) unusedName(name string) string {
 	return next
 }
 
-// groups divides names into comma-separated lists, one for each rule. Names in quotes and globs
-// with ? get a rule of their own; all other names share a rule.
+// groups divides names into comma-separated lists, one for each rule. A quoted name or a glob with
+// ? gets its own rule. All other names share a rule.
 func groups(names []string) (all []string) {
 	var plain, odd []string
 	for _, n := range names {

@@ -69,8 +69,8 @@ func (plan *Plan) offer(o Options) error {
 	return nil
 }
 
-// verb chooses a verb for a message: the first one if the plan creates the configuration file, the
-// second one if the file already exists.
+// verb returns the first verb if the plan creates the configuration file, and the second verb if
+// the file already exists.
 func (plan *Plan) verb(made, changed string) string {
 	if plan.made {
 		return made
@@ -78,8 +78,8 @@ func (plan *Plan) verb(made, changed string) string {
 	return changed
 }
 
-// argument returns the client argument of the "petrigate init" command for the plan's agent,
-// preceded by a space, or the empty string for a plan without an agent.
+// argument returns a space and the client argument that "petrigate init" needs for the plan's
+// agent. It returns the empty string if the plan is not for an agent.
 func (plan *Plan) argument() string {
 	if plan.agent == nil {
 		return ""

@@ -19,7 +19,7 @@ import (
 type tool struct {
 	toolkind.Guess
 	name  string // name as written in rules
-	asked string // name as written in approval statements if calls are allowed by default; see visibleName
+	asked string // name used in approval statements if calls are allowed by default; see visibleName
 	bare  string
 }
 
@@ -29,7 +29,7 @@ type server struct {
 	known string // name of the matching well-known server; may be empty
 	tools []tool
 
-	success map[string]string // success conditions of tools that run scripts, keyed by bare name; "true" if isError reports failures
+	success map[string]string // success conditions of tools that run scripts, keyed by unqualified name; the condition is "true" if isError reports failures
 }
 
 // ofKind returns the names of the tools of the given kinds.
@@ -71,10 +71,10 @@ func guess(tools []check.ListedTool, servers []config.Server) (all []server) {
 	return all
 }
 
-// visibleName returns the name as written in approval statements if calls are allowed by default. A
-// name with invisible characters is written as a glob, because "petrigate check" complains about
-// such characters. The glob may also match other tools, but it always matches this one, which
-// therefore cannot evade approval.
+// visibleName returns the name used in approval statements if calls are allowed by default. If the
+// name contains invisible characters, visibleName returns a glob, because "petrigate check"
+// complains about such characters. The glob may match other tools as well, but it always matches
+// this tool, so the tool cannot evade approval.
 func visibleName(name string) string {
 	if !strings.ContainsFunc(name, hidden) {
 		return rules.Written(name)

@@ -7,7 +7,7 @@ import (
 	"strings"
 )
 
-// A key is a configuration key, with the text that adds it in YAML and in JSON.
+// A key is a configuration key to add, with its text in YAML and in JSON.
 type key struct{ name, yaml, json string }
 
 // shadowKey is the key that puts the policy into shadow mode.

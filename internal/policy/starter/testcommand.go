@@ -10,8 +10,8 @@ import (
 	"github.com/petrigate/petrigate/internal/list"
 )
 
-// A TestCommand is a command that probably runs a project's tests, with the name of the file that
-// suggests it.
+// A TestCommand is a command that probably runs a project's tests. From is the name of the file
+// that suggests the command.
 type TestCommand struct{ Command, From string }
 
 // TestCommands returns the commands that probably run the tests of the project in dir.

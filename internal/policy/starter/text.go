@@ -8,8 +8,8 @@ import (
 	"github.com/petrigate/petrigate/internal/text"
 )
 
-// text returns the proposal as the text of a rules file. Server names are escaped, so that they
-// cannot break out of comment lines.
+// text returns the proposal as a rules file. Server names appear in comments; they are escaped so
+// that they cannot end a comment.
 func (p *proposal) text() string {
 	var b strings.Builder
 	for _, line := range p.head() {
@@ -43,8 +43,7 @@ func (p *proposal) head() []string {
 	return head
 }
 
-// serverSummary returns a list of the servers for use in a sentence, with the number of tools of
-// each.
+// serverSummary returns a phrase that lists the servers and the number of tools of each server.
 func (p *proposal) serverSummary() string {
 	var all []string
 	for _, s := range p.servers {
@@ -61,10 +60,9 @@ func joined(lines []line) string {
 	return strings.Join(list.Map(lines, func(l line) string { return l.text }), "\n")
 }
 
-// removeLines removes the lines with the given numbers from the proposal. A line with several
-// names is not removed but split into one line per name, so that the next verification can tell
-// which of the names are problematic. removeLines returns the removed lines, and whether anything
-// changed.
+// removeLines removes the lines with the given numbers from the proposal. It splits a line with
+// several names into one line per name instead, so that the next verification shows which names are
+// problematic. removeLines returns the removed lines and reports whether anything changed.
 func (p *proposal) removeLines(numbers map[int]bool) (left []string, again bool) {
 	number := len(p.head())
 	take := func(s *statementGroup) {

@@ -66,8 +66,8 @@ var (
 	payNouns  = []string{"payment", "payout", "transfer", "refund", "charge", "purchase", "invoice"}
 )
 
-// secretNouns denote things that grant access. keyWords denote such things only together with
-// "key".
+// secretNouns are words for things that grant access. keyWords count as such words only together
+// with "key".
 var (
 	secretNouns = []string{"secret", "secrets", "password", "passwords", "passwd", "credential", "credentials", "env", "environ", "dotenv", "printenv"}
 	keyWords    = []string{"api", "private", "access", "signing"}
@@ -152,8 +152,8 @@ func Words(name string) (words []string) {
 	return words
 }
 
-// Sends reports whether a call to a tool of this kind can send something to other people: messages,
-// money, or anything that code can send.
+// Sends reports whether a call to a tool of this kind can send something to other people. This
+// includes messages, money, and anything that arbitrary code can send.
 func (k Kind) Sends() bool { return k == Send || k == Publish || k == Run || k == Pay }
 
 // Untrusted reports whether a call to a tool of this kind may return content written by untrusted

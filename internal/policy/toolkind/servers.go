@@ -16,7 +16,7 @@ var serversText string
 // A Server describes a well-known server and its tools.
 type Server struct {
 	Name  string
-	By    []string        // strings in the command, arguments or URL that identify the server
+	By    []string        // strings that identify the server if they occur in its command, arguments or URL
 	Like  []string        // tools that together identify the server; used only if By identifies no server
 	Kinds map[string]Kind // kinds of the server's tools, keyed by tool name
 	// Success contains the success conditions of tools that run scripts, keyed by tool name. A
@@ -82,8 +82,8 @@ func (s *Server) add(key string, words []string) bool {
 }
 
 // FindServer identifies a well-known server. start contains the URL and the words of the command
-// line. If these identify no server, the names of the tools are used. FindServer returns nil if it
-// finds no server.
+// line. If start does not identify a server, FindServer uses the names of the tools. It returns nil
+// if it finds no server.
 func FindServer(start []string, tools []string) *Server {
 	started := list.Find(Servers(), func(s Server) bool {
 		return slices.ContainsFunc(s.By, func(by string) bool {

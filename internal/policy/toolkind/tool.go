@@ -7,7 +7,7 @@ import (
 	"strings"
 )
 
-// A ListedTool is a tool as its server lists it.
+// A ListedTool is a tool as described in its server's tool list.
 type ListedTool struct {
 	Name        string // name on the server
 	Schema      json.RawMessage
@@ -21,8 +21,8 @@ type Guess struct {
 	Fields Fields
 }
 
-// Fields classifies a tool's arguments by their names. Except in Files and Amounts, only required
-// arguments are included.
+// Fields classifies a tool's arguments by name. Files and Amounts include optional arguments; all
+// other fields contain only required arguments.
 type Fields struct {
 	Paths   []string // arguments that contain file paths
 	Files   []string // arguments that contain file paths, including optional ones and lists, written as in a map statement: path, paths, $.files[*].path
@@ -55,9 +55,9 @@ func Classify(t ListedTool, server *Server) Guess {
 	return g
 }
 
-// applyHints applies the hints that make the guess more cautious. If the kind is unclear, it also
-// applies a readOnlyHint that is true. If known is true, the tool is in the list of well-known
-// servers, and some hints are ignored.
+// applyHints applies the hints that make the guess more cautious. It applies a readOnlyHint of true
+// only if the kind is unclear. If known is true, the tool is in the list of well-known servers, and
+// applyHints ignores some hints.
 func (g *Guess) applyHints(annotations json.RawMessage, known bool) {
 	var hints struct {
 		ReadOnly    *bool `json:"readOnlyHint"`
