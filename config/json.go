@@ -9,8 +9,8 @@ import (
 	"unicode/utf8"
 )
 
-// readJSON parses JSON. If it returns false, the caller must parse the text as YAML. Although JSON
-// is a subset of YAML, the YAML library is not used for valid JSON, because it is slow on large
+// readJSON parses JSON. If it returns false, the caller must parse the text as YAML. The YAML
+// library could parse valid JSON, too, because JSON is a subset of YAML. But it is slow on large
 // files and handles some numbers, escapes and columns incorrectly.
 func readJSON(text string) (n *node, ok bool) {
 	if !looksJSON(text) || !json.Valid([]byte(text)) {

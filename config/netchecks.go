@@ -81,8 +81,9 @@ func checkValidatorsAndMemories(v Value, net *Net) {
 // selfLoopHint explains how a net can validate the calls to a tool without changing its marking.
 const selfLoopHint = "add one whose outputs are its inputs; it changes nothing"
 
-// checkGated reports an error if a validator for the tool would have no effect, because the net
-// lists the tool in freeTools or has no transition that can forbid calls to it.
+// checkGated reports an error if a validator for the tool would have no effect. This is the case if
+// the net lists the tool in freeTools, or if it has no transition that can forbid calls to the
+// tool.
 func checkGated(v Value, tool *node, net *Net, gated, observed []string) {
 	switch {
 	case tool.kind != textKind || tool.text == "":

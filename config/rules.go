@@ -11,8 +11,8 @@ type RuleText struct {
 	Text string
 
 	// The following fields locate Text in a configuration file. In a YAML block, each line of Text
-	// is assumed to be a line of the file, but this is not always true for a block that begins with
-	// >. In any other string, only positions in the first line are exact.
+	// is assumed to be a line of the file. This is not always true for a block that begins with >.
+	// In any other string, only positions in the first line are exact.
 	inline       bool
 	block        bool
 	line, column int

@@ -9,8 +9,8 @@ import (
 // Secrets returns the values that must not be logged, longest first. They come from references such
 // as ${env:NAME}, environment files, headers, server variables with names that suggest a secret,
 // the database's connection string, OAuth clients and approval channels. Secrets leaves out values
-// shorter than 6 bytes. It also leaves out a value from a reference or an environment file if the
-// value begins with a slash or belongs to a well-known variable such as HOME.
+// shorter than 6 bytes. It also leaves out a value from a reference or an environment file in two
+// cases: the value begins with a slash, or it belongs to a well-known variable such as HOME.
 func (c *Config) Secrets() []string {
 	var secrets []string
 	if c.secrets != nil {

@@ -208,8 +208,8 @@ type Replacement struct {
 }
 
 // ErrHeld is returned by [Proxy.Reload] if the new policy would discard the state of a net. This
-// happens if the policy changes a net that was not compiled from a rule, and the net has left its
-// initial marking or has calls in flight.
+// happens if the policy changes a net that was not compiled from a rule, unless the net is in its
+// initial marking and has no calls in flight.
 var ErrHeld = admission.ErrHeld
 
 // Reload replaces the policy or, if r.Try is true, only reports the effect on each net. Unchanged

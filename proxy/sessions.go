@@ -99,8 +99,8 @@ func (p *sessionView) Session(id string) (operator.SessionInfo, error) {
 
 // State returns a copy of a session's state, including the tools that can be called. If id is
 // empty, it returns the state that a new session would have. If all existing sessions belong to the
-// same principal, the new session is assumed to belong to it too, and its state includes the state
-// shared by the principal's sessions.
+// same principal, State assumes that the new session also belongs to this principal. The state then
+// includes the state shared by the principal's sessions.
 func (p *sessionView) State(id string) (*gate.State, error) {
 	if id == "" {
 		state, err := p.admission.FreshState(p.life.Ctx)

@@ -99,9 +99,10 @@ type Map struct {
 	whole *Map // the original statement if this one was created by split; nil otherwise
 }
 
-// Example is "example T, U.F "text" as N" or "example T, U.F "text" not as N". It states that calls
-// to T and U with this text in the field F must, or must not, get the name N from the map
-// statements. Instead of a field and its text, a statement can give all arguments as a JSON object.
+// Example is "example T, U.F "text" as N" or "example T, U.F "text" not as N". The first form
+// states that the map statements give the name N to calls to T and U with this text in the field F.
+// The second form states that they do not give it. Instead of a field and its text, a statement can
+// give all arguments as a JSON object.
 type Example struct {
 	Pos   gate.Position
 	Tools []Name

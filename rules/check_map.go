@@ -137,8 +137,8 @@ func (m *Map) checkStar(r *report) {
 var looseDot = regexp.MustCompile(`^(?:[^\\\[]|\\.|\[[^\]]*\])*?\w\.\w`)
 
 // checkRegex warns if the regex matches all text, or contains a dot that looks like a literal dot.
-// If command is true, the field contains commands, and checkRegex also warns if the regex finds a
-// command only at the start or end of the text.
+// If command is true, the field contains commands. In this case, checkRegex also warns if the regex
+// finds a command only at the start or end of the text.
 func (m *Map) checkRegex(r *report, command bool) {
 	p := m.Pattern
 	bare, escaped := strings.CutSuffix(p.Text, "$")

@@ -54,8 +54,8 @@ func partsOf(s Statement) (parts []part) {
 	return parts
 }
 
-// parts returns the parts of s that restrict the given call: one part for each required call, or a
-// single part if any one of the required calls is enough.
+// parts returns the parts of s that restrict the given call. There is one part for each required
+// call. If any one of the required calls is enough, there is only one part.
 func (s *Require) parts(before Name) (parts []part) {
 	one := *s
 	one.Before, one.Because = []Name{before}, ""

@@ -60,8 +60,8 @@ func (c *compiler) requireNets(s *Require) (nets []gate.Net) {
 }
 
 // pairs returns the number of pairs of a required call and a call that must wait. The caller
-// compares it with [maxPairs]. If a list has only one name, or any one of the required calls is
-// enough, pairs returns 0, because the rule then needs at most one net per name.
+// compares it with [maxPairs]. If a list has only one name, or if any one of the required calls is
+// enough, pairs returns 0. The rule then needs at most one net per name.
 func (s *Require) pairs() int {
 	if s.Or || len(s.First) < 2 || len(s.Before) < 2 {
 		return 0

@@ -42,8 +42,8 @@ func (p *parser) names(noun, form string) []Name {
 
 // list parses names separated by commas, and rejects duplicates. If there are no names, it fails
 // with the given message. In an unquoted name, a comma is a separator only at the end of a word:
-// "a, b" is two names, but "a,b" is a single name, for compatibility with files written before
-// lists existed.
+// "a, b" is two names, but "a,b" is a single name. Files that were written before lists existed
+// rely on this.
 func (p *parser) list(missing, noun, form string) []Name {
 	return p.listOf(p.nameInList, missing, noun, form)
 }

@@ -139,7 +139,8 @@ func match[T any](all []T, id string, of func(T) (id, name string)) (hits []T) {
 }
 
 // single returns the only element of hits. If hits is empty or has several elements, it returns an
-// error such as "no session has the name x", where kind is "session" and trait is "the name x".
+// error. The error is a sentence such as "no session has the name x", where kind is "session" and
+// trait is "the name x".
 func single[T any](hits []T, kind, trait string) (one T, err error) {
 	switch len(hits) {
 	case 0:

@@ -88,8 +88,9 @@ func oneLine(doc []byte, space byte) []byte {
 
 // OneLine replaces each line break in b with the given byte, for use on a transport where a line
 // break ends a message. In valid JSON, line breaks occur only as white space between tokens, so
-// they can be replaced with spaces. For unchecked JSON, pass a tab: a string that contains a line
-// break is invalid, and stays invalid with a tab, while a space would silently make it valid.
+// they can be replaced with spaces. For unchecked JSON, pass a tab. A string that contains a line
+// break is invalid JSON. With a tab, it remains invalid; with a space, it would silently become
+// valid.
 func OneLine(b []byte, space byte) {
 	for _, c := range []byte{'\n', '\r'} {
 		for rest := b; ; {

@@ -111,9 +111,9 @@ func (c *Conn) FollowGet(ctx context.Context) (response *http.Response, err erro
 // request is canceled.
 const largeBody = 64 << 10
 
-// request returns an HTTP request with the given body. For a small body, it uses a [bytes.Reader],
-// so that the HTTP transport can write the body together with the headers, and can write it again
-// if it turns out that the connection was closed. For a large body, it uses a [bodyReader].
+// request returns an HTTP request with the given body. For a small body, it uses a [bytes.Reader].
+// The HTTP transport can then write the body together with the headers, and can write it again if
+// it turns out that the connection was closed. For a large body, request uses a [bodyReader].
 func (c *Conn) request(ctx context.Context, b *conn.Body, s *conn.Session) (*http.Request, error) {
 	data, err := b.Bytes()
 	if err != nil {

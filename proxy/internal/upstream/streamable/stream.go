@@ -133,9 +133,9 @@ func (r responseStream) follow() error {
 }
 
 // owner returns the request that a notification on this stream belongs to. A notification with the
-// progress token of an open request belongs to that request even if it arrives on the stream of
-// another request, because some servers mix up the streams of a session. Every other notification
-// belongs to r.x.
+// progress token of an open request belongs to that request. It may arrive on the stream of another
+// request, because some servers mix up the streams of a session. Every other notification belongs
+// to r.x.
 func (r responseStream) owner(m wire.Message) *conn.Exchange {
 	if m.Method == "notifications/progress" {
 		if named := r.Pending.Progressing(m.Params); named != nil {
