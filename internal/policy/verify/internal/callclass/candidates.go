@@ -9,9 +9,9 @@ import (
 	"github.com/petrigate/petrigate/internal/list"
 )
 
-// candidates yields key values to try in the search for arguments of a class's calls. The default
-// values come first, followed by the contents of the call's argument fields and by constants from
-// conditions. Last come the results of the fields' expressions for sample arguments.
+// candidates yields key values to try when searching for arguments of a class's calls. It yields
+// the default values first, then the contents of the call's argument fields, then constants from
+// conditions. Last, it yields the results of the fields' expressions for sample arguments.
 func (w *recipe) candidates() func(yield func(Values) bool) {
 	return func(yield func(Values) bool) {
 		if !yield(Values{}) || len(w.data) == 0 {
@@ -121,8 +121,9 @@ func leaves(v any) []literal {
 	return all
 }
 
-// read reports whether each expression, evaluated for the given arguments, has the required result:
-// its value in v or, if its [Presence] is [Lacks], no value.
+// read reports whether each expression has the required result for the given arguments. The
+// required result is the expression's value in v. If the [Presence] is [Lacks], the expression must
+// have no value.
 func (w *recipe) read(args string, v Values, expressions []Datum) bool {
 	if args == "" {
 		args = "{}"

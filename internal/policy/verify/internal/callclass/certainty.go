@@ -23,9 +23,9 @@ import (
 const maxLabels = 6
 
 // findCertainties determines which properties of a label matter, for each label that a reader
-// assigns. Whether a call is certain to have the label matters only if the label can exempt the
-// call from a rule or from "default: deny". Whether the call's success counts toward requirements
-// matters only if some net or assertion depends on it.
+// assigns. The certainty of the label matters only if the label can exempt a call from a rule or
+// from "default: deny". The success of calls with the label matters only if some net or assertion
+// depends on it.
 func (b *Enumerator) findCertainties() {
 	b.certainties = make(map[string]certainty)
 	for _, m := range b.maps {
@@ -59,10 +59,10 @@ func (n *Net) exempts(name string) bool {
 		})
 }
 
-// kindsOf returns values of the field that match the patterns in set and no others, one for each
-// possible combination of label properties. It returns no values if a simple check shows that such
-// a value always matches a further pattern, too. Patterns in either do not count as further
-// patterns. ok is false if there are too many combinations.
+// kindsOf returns values of the field that match the patterns in set and no others. It returns one
+// value for each possible combination of label properties. It returns no values if a simple check
+// shows that such a value always matches another pattern; this check ignores the patterns in
+// either. ok is false if there are too many combinations.
 func (b *Enumerator) kindsOf(field string, ps []pattern, set, either uint64) (values []*value, ok bool) {
 	text, known := witness(ps, set)
 	if !known && impossible(ps, set, either) {
@@ -102,9 +102,8 @@ func (b *Enumerator) kindsOf(field string, ps []pattern, set, either uint64) (va
 	return list.Map(ways, func(hits []hit) *value { return &value{field: field, hits: hits, texts: texts[hitsKey(hits)]} }), true
 }
 
-// scriptsOf returns scripts that run the commands that the patterns in set look for. The scripts
-// ignore failures of different subsets of these commands. Some scripts also run an unrelated
-// command.
+// scriptsOf returns scripts that run the commands of the patterns in set. The scripts ignore
+// failures of different subsets of these commands. Some scripts also run an unrelated command.
 func scriptsOf(ps []pattern, set uint64, text string) (scripts []string) {
 	other := unsoughtCommand(ps, "date", "id", "hostname", "uname") // an unrelated command can make labels uncertain
 	var commands []string
@@ -138,8 +137,8 @@ func withOperands(command string) []string {
 	return []string{command, command + " a b", command + " https://example.com"}
 }
 
-// evidentCommand returns a command that is certain to match p and whose success counts toward
-// requirements for p's label. It returns "" if it finds no such command.
+// evidentCommand returns a command that certainly matches p and whose success counts toward
+// requirements that name p's label. If it finds no such command, it returns "".
 func (p *pattern) evidentCommand() string {
 	if p.script == nil {
 		return ""
@@ -164,9 +163,9 @@ func hitsOf(ps []pattern, set uint64) []hit {
 
 func hitsKey(hits []hit) string { return fmt.Sprint(hits) }
 
-// exactHits checks whether text matches the patterns in set and no others. If so, it returns a
-// [hit], which records the match, for each pattern. Otherwise, exact is false. Label properties
-// that make no difference count as absent.
+// exactHits checks whether text matches all patterns in set and no others. If so, it returns a
+// [hit] for each pattern in set. Otherwise, exact is false. A label property that makes no
+// difference is recorded as absent.
 func (b *Enumerator) exactHits(ps []pattern, set uint64, text string) (hits []hit, exact bool) {
 	if !exactly(ps, set, text) {
 		return nil, false
@@ -183,8 +182,8 @@ func (b *Enumerator) exactHits(ps []pattern, set uint64, text string) (hits []hi
 	return hits, true
 }
 
-// unsoughtCommand returns the first command that no pattern looks for, or commands[0] if patterns
-// look for all of them.
+// unsoughtCommand returns the first command that no pattern looks for. If patterns look for all
+// commands, it returns commands[0].
 func unsoughtCommand(ps []pattern, commands ...string) string {
 	for _, s := range commands {
 		if !slices.ContainsFunc(ps, func(p pattern) bool { return p.matches(s) }) {
@@ -284,8 +283,7 @@ func compatible(ps []pattern, readers, matter []int, strong uint64) bool {
 	return true
 }
 
-// carries reports whether p's command followed by other's command, such as "sudo rm", matches
-// other.
+// carries reports whether p's command followed by other's command matches other, as in "sudo rm".
 func carries(p, other *pattern) bool {
 	return other.matches(strings.Join(p.script, " ") + " " + strings.Join(other.script, " "))
 }

@@ -8,8 +8,8 @@ import (
 	"github.com/petrigate/petrigate/internal/list"
 )
 
-// Carries reports whether calls of class s have the name t. If evidence is true, it ignores names
-// that restrict calls without making their success count toward requirements.
+// Carries reports whether calls of class s have the name t. If evidence is true, a name counts only
+// if the calls' success counts toward requirements that use the name.
 func (s *Class) Carries(t gate.Tool, evidence bool) bool {
 	for _, l := range s.labels { // slices.ContainsFunc would allocate a closure on every call
 		if denotes(l, t) && !(evidence && l.Weak) {
@@ -36,8 +36,8 @@ func (s *Class) Unsure() bool { return s.Doubtful || s.supposed || s.lacking != 
 // Nets returns the indexes of the nets that the class affects.
 func (s *Class) Nets() []int { return list.Map(s.Effects, func(t Effect) int { return t.Net }) }
 
-// Name returns a human-readable name: the last name that maps or actions give to the calls, or else
-// the tool.
+// Name returns a human-readable name: the last name that map statements or actions give to the
+// calls or, without such names, the tool.
 func (s *Class) Name() string {
 	if s.Waits {
 		return "time passes"

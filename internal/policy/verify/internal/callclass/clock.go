@@ -1,11 +1,9 @@
 package callclass
 
-// WhyTime is the reason given for calls that were omitted because [Options].Stop ended the
-// enumeration.
+// WhyTime is the reason for omitting calls after [Options].Stop ended the enumeration.
 const WhyTime = "the time ran out"
 
-// askEvery is the number of combinations of field contents that are enumerated before stop is
-// called again.
+// askEvery is the number of combinations of field contents to enumerate between two calls of stop.
 const askEvery = 64
 
 // A clock limits the duration of an enumeration. Calls not enumerated in time are missing from all
@@ -16,7 +14,7 @@ type clock struct {
 	late  bool
 }
 
-// expired reports whether time is up, as determined by stop.
+// expired reports whether time is up. It calls stop to find out.
 func (c *clock) expired() bool {
 	if c == nil {
 		return false
@@ -25,8 +23,7 @@ func (c *clock) expired() bool {
 	return c.late
 }
 
-// tick reports whether time is up, like [clock.expired], but calls stop only once every askEvery
-// ticks.
+// tick is like [clock.expired], but calls stop only once every askEvery ticks.
 func (c *clock) tick() bool {
 	c.ticks++
 	if c.ticks%askEvery == 0 {

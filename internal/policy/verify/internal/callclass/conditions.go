@@ -60,9 +60,9 @@ func expression(source string) string {
 }
 
 // samples returns sample arguments for the given conditions. Each sample sets some of the arguments
-// that the conditions mention, but not those listed in fields. The values are constants from the
-// conditions, values close to them, a few fixed values such as 0 and true, and the additional
-// values given by the caller. The first sample is empty.
+// used in the conditions, except those in fields. The values are constants from the conditions,
+// values close to these constants, a few fixed values such as 0 and true, and the values given by
+// the caller. The first sample is empty.
 func samples(conditions, fields []string, more ...any) []map[string]any {
 	var members []string
 	values := append(more, "", 0, true, false, []any{})
@@ -97,7 +97,8 @@ func samples(conditions, fields []string, more ...any) []map[string]any {
 	return all
 }
 
-// Extend returns variants of the given arguments with added members that the conditions mention.
+// Extend returns variants of the given arguments. Each variant has additional members that the
+// conditions use.
 func Extend(args string, conditions []string) []string {
 	base := make(object)
 	if args != "" && json.Unmarshal([]byte(args), &base) != nil {
@@ -112,9 +113,9 @@ func Extend(args string, conditions []string) []string {
 	return all
 }
 
-// AddNumber returns the arguments with an additional member whose value is number and whose name
-// has no known meaning. It returns nil if args is not a JSON object, or if all names that it tries
-// are in use.
+// AddNumber adds a member to the arguments and returns the result. The member has the given number
+// as its value and a name without a known meaning. AddNumber returns nil if args is not a JSON
+// object, or if all names that it tries are in use.
 func AddNumber(args string, number int) []string {
 	base := make(object)
 	if args != "" && json.Unmarshal([]byte(args), &base) != nil {

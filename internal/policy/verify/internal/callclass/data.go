@@ -11,10 +11,10 @@ import (
 )
 
 // A net with a key is verified for a single arbitrary value of the key, the tracked value.
-// Different values never interact in a net, so by symmetry what holds for the tracked value holds
-// for all values. For each field that a key reads, the class of a call specifies whether the field
-// has the tracked value. Fields that are compared with each other, and fields that have the same
-// name, form a [sort]: they share a tracked value.
+// Different values never interact in a net. By symmetry, a property that holds for the tracked
+// value therefore holds for all values. The class of a call specifies, for each field that a key
+// reads, whether the field has the tracked value. Fields that are compared with each other, and
+// fields with the same name, form a [sort] and share a tracked value.
 
 // Presence describes whether a field of a call has the tracked value.
 type Presence uint8
@@ -25,14 +25,14 @@ const (
 	Other                 // the field has a value other than the tracked one
 )
 
-// A Datum holds a field that keys read from calls of a class, and the field's [Presence].
+// A Datum is a field that a key reads from calls of a class, with the field's [Presence].
 type Datum struct {
 	Field gate.Field // the field, normalized for comparison
 	Has   Presence
 	sort  int
 }
 
-// A Reading is a field that is read from the calls with a given name.
+// A Reading is a field together with the name of the calls that contain it.
 type Reading struct {
 	Tool  gate.Tool
 	Field gate.Field
@@ -65,7 +65,8 @@ type literal string
 // MarshalJSON returns the literal unchanged.
 func (l literal) MarshalJSON() ([]byte, error) { return []byte(l), nil }
 
-// element returns the element of a single-element array, and any other literal unchanged.
+// element returns the only element of a single-element array. It returns any other literal
+// unchanged.
 func (l literal) element() literal {
 	var elements []json.RawMessage
 	if json.Unmarshal([]byte(l), &elements) == nil && len(elements) == 1 {
@@ -106,8 +107,8 @@ func (n *Net) Keyed() bool {
 	return slices.ContainsFunc(n.Info.Transitions, func(t gate.Transition) bool { return len(t.Key) > 0 }) || len(n.Info.Key) > 0
 }
 
-// findSorts groups the fields that keys read, and the fields in compared, into sorts. Fields that
-// nets or assertions compare with each other belong to the same [sort].
+// findSorts groups fields into sorts: the fields that keys read, and the fields in compared. Fields
+// that nets or assertions compare with each other belong to the same [sort].
 func (b *fieldTable) findSorts(compared [][]Reading) {
 	of := make(map[gate.Field]int)
 	put := func(f gate.Field, number int) int {
@@ -257,8 +258,8 @@ func eachPresence(data []Datum, do func([]Datum)) {
 	}
 }
 
-// HasOther reports whether some key reads a value other than the tracked one from the call. The net
-// with that key is then assumed to admit the call.
+// HasOther reports whether some key reads an untracked value from the call. The model assumes that
+// the key's net admits such a call.
 func (s *Class) HasOther() bool {
 	return slices.ContainsFunc(s.Data, func(d Datum) bool { return d.Has == Other })
 }
@@ -272,10 +273,10 @@ func (s *Class) Counterpart() *Class {
 	return s.exchanged
 }
 
-// exchange computes [Class.Counterpart] for each of the given classes, which must differ only in
-// their Data. It also stores the list of classes in each of them. A class with both the tracked
-// value and another value has no counterpart. In a counterpart, fields of the call's result count
-// as absent.
+// exchange sets the counterparts of the given classes, which must differ only in their Data. It
+// also stores the list of classes in each class. A class with both the tracked value and another
+// value has no counterpart. In a counterpart, the fields of the call's result are considered
+// absent. See [Class.Counterpart].
 func exchange(all []*Class) {
 	for _, s := range all {
 		s.alike = all
@@ -369,9 +370,8 @@ func (n *Net) awaits(t int) bool {
 	return slices.ContainsFunc(n.keyFields(t), func(f gate.Field) bool { return f.Result })
 }
 
-// readPresence checks the key fields that transition t reads from calls of class s. void reports
-// whether the calls lack any of these fields. other reports whether any of them has a value other
-// than the tracked one.
+// readPresence checks the key fields that transition t reads from calls of class s. void is true if
+// the calls lack any of these fields. other is true if any of the fields has an untracked value.
 func (n *Net) readPresence(t int, s *Class) (void, other bool) {
 	for _, f := range n.keyFields(t) {
 		switch s.PresenceOf(f) {

@@ -20,8 +20,8 @@ func (d *deferredGroup) visibleAtoms(nets []int, tag func(*Class) uint8) []int {
 	return slices.Compact(atoms)
 }
 
-// kinds returns the classes of calls that the given atoms (maps, actions or patterns) distinguish.
-// Results are cached.
+// kinds returns the classes of calls that differ in the given atoms (maps, actions or patterns). It
+// caches its results.
 func (d *deferredGroup) kinds(atoms []int) kindSet {
 	key := string(AppendKey(nil, atoms))
 	k, ok := d.made[key]
@@ -47,8 +47,8 @@ func (b *Enumerator) Kinds(nets []int, tag func(*Class) uint8) (classes []*Class
 	return classes, gap
 }
 
-// JointNets returns a list of nets for each group of deferred calls: the nets that a single call of
-// the group can affect. Calls are deferred if there are too many kinds of them to enumerate.
+// JointNets returns, for each group of deferred calls, the nets that a single call of the group can
+// affect. Calls are deferred if they have too many classes to enumerate.
 func (b *Enumerator) JointNets() [][]int {
 	return list.Map(b.deferred, func(d *deferredGroup) []int { return d.nets })
 }

@@ -25,8 +25,8 @@ func (b *Enumerator) entangled(f *form) bool {
 	return false
 }
 
-// pathsOf returns the fields of the tool, or nil if none of them can affect another. Fields can
-// affect each other only if one of them is a path or two differ only in letter case.
+// pathsOf returns the fields of the tool, or nil if the fields cannot affect each other. Two fields
+// can affect each other only if one of them is a path or if they differ only in letter case.
 func (b *Enumerator) pathsOf(tools []naming.Label) []string {
 	tool := tools[0].Text
 	fields, known := b.paths[tool]
@@ -64,8 +64,8 @@ func overlap(a, b string) bool {
 	return true
 }
 
-// differInCase reports whether the first keys that differ between the two fields differ only in
-// letter case.
+// differInCase compares the first keys that differ between the two fields. It reports whether these
+// keys differ only in letter case.
 func differInCase(a, b string) bool {
 	p, q := keysOf(a), keysOf(b)
 	for i := range min(len(p), len(q)) {

@@ -15,7 +15,7 @@ import (
 const (
 	maxClassesOfTool = 2048
 	maxClasses       = 8192
-	maxMapsOfField   = 8 // maximum number of map statements for the field "action", and of actions, whose combinations are tried
+	maxMapsOfField   = 8 // maximum number of map statements for the field "action", and of actions, to try in combination
 	maxListed        = 5 // maximum number of maps per field; if a field has more, the enumeration of the tool's classes is deferred
 )
 
@@ -24,15 +24,15 @@ type Options struct {
 	Tools     []Tool      // tools known to exist
 	Known     bool        // whether Tools contains all tools that exist
 	Names     []gate.Tool // names that assertions use
-	Passes    bool        // whether to admit calls unknown to all nets, even if the policy denies them by default
+	Passes    bool        // whether to admit calls that no net knows, even if the policy denies calls by default
 	Syntheses int         // maximum number of candidates per search for names that patterns match; 0 means maxSyntheses
 	Compared  [][]Reading // fields that assertions compare with each other
 	Gaps      []string    // messages about features of nets that the enumeration does not support
 
-	Stop func() bool // called periodically; once Stop returns true, the enumeration ends, and Stop must keep returning true; may be nil
+	Stop func() bool // called periodically; the enumeration ends once Stop returns true; all later calls must also return true; may be nil
 
-	// Lacks returns an argument that field f reads but the tool does not accept, or "" if the tool
-	// accepts all arguments that f reads. If Lacks is nil, tools accept all arguments.
+	// Lacks returns an argument that field f reads and that the tool does not accept. It returns ""
+	// if the tool accepts all arguments that f reads. If Lacks is nil, tools accept all arguments.
 	Lacks func(tool string, f gate.Field) string
 }
 
@@ -56,7 +56,7 @@ func New(p *gate.Policy, nets []*Net, o Options) *Enumerator {
 		b.supposed[t.Name] = t.Supposed
 	}
 	for _, t := range o.Tools {
-		for _, a := range t.Also { // the other names of a tool do not denote separate tools
+		for _, a := range t.Also { // the aliases of a tool are not separate tools
 			b.isTool[a.Text] = true
 		}
 	}
@@ -112,8 +112,8 @@ func (b *Enumerator) ClassOf(p *gate.Policy, c gate.Call) *Class {
 	return s
 }
 
-// addPhases adds to s the effects of the nets' phases on calls with the given names. While the
-// place of a phase is marked, the phase refuses all calls that it does not list.
+// addPhases adds to s the effects of the nets' phases on calls with the given names. A phase
+// refuses all calls that it does not list while its place is marked.
 func (b *vocabulary) addPhases(s *Class, names []gate.Name) {
 	var ls []naming.Label
 	for _, name := range names {

@@ -18,7 +18,7 @@ type Enumerator struct {
 	deferred          []*deferredGroup
 	overflows         []string // reasons why some deferred calls were not enumerated
 	Deny              bool
-	certainties       map[string]certainty     // for each label that a reader assigns, the properties that make a difference
+	certainties       map[string]certainty     // for each label assigned by a reader, the properties that matter
 	conditions        map[string]*conditionSet // the conditions that apply to each tool
 	paths             map[string][]string      // cached results of [Enumerator.pathsOf], by tool
 	certainConditions map[*mapping]bool        // cached results of [Enumerator.certainIfHolds]
@@ -34,18 +34,18 @@ type fieldTable struct {
 	asked  []Reading // fields that assertions read from calls
 }
 
-// A Class is a kind of call: a tool together with the names that a single call to the tool can
-// have.
+// A Class is a set of calls that a policy does not distinguish. It consists of a tool and the names
+// that a single call to the tool can have.
 type Class struct {
 	Tool      string
-	Args      string         // JSON arguments that serve as a witness; empty means {}
-	Doubtful  bool           // true if no arguments are known that give exactly these names
+	Args      string         // example arguments as JSON; empty means {}
+	Doubtful  bool           // whether no arguments are known that give a call exactly these names
 	supposed  bool           // whether the tool might not exist
 	lacking   string         // an argument of the calls that is missing from the tool's schema, if any
 	labels    []naming.Label // names of the calls: first those given by the policy, then those given by nets' own maps, then patterns that match any of these names
 	Effects   []Effect       // effects of the class, at most one per net
-	KnownTo   []int          // indexes of the nets that are certain to list the calls, not counting nets that only observe them; if empty, "default: deny" refuses the calls
-	Waits     bool           // whether the class is not a call but the passage of time until a timed transition fires
+	KnownTo   []int          // indexes of the nets that certainly list the calls, except nets that only observe them; if empty, "default: deny" refuses the calls
+	Waits     bool           // whether the class represents the passage of time until a timed transition fires, instead of a call
 	Wait      time.Duration
 	BlockedBy []int // indexes of the nets that block the class in every state
 	Data      []Datum
@@ -79,9 +79,9 @@ type sum struct {
 	net   int
 }
 
-// A deferredGroup represents calls that can be distinguished in too many ways to list all their
-// classes. The calls differ in their atoms: the maps, actions or patterns that they match. A single
-// question about the policy depends on only a few atoms, so classes are created for each question.
+// A deferredGroup represents calls that have too many classes to list. The calls differ in the
+// atoms that they match; an atom is a map, an action or a pattern. A question about the policy
+// depends on only a few atoms, so classes are created separately for each question.
 type deferredGroup struct {
 	nets     []int        // nets that a single call can affect together
 	byNet    [][]int      // for each net, the atoms (maps, actions or patterns) that it can see
@@ -91,27 +91,28 @@ type deferredGroup struct {
 	overflow string             // why the calls of this group could not all be listed
 }
 
-// A contrast consists of the class of a call that matches a single map, action or pattern, and the
-// class of the same call without this match.
+// A contrast is a pair of classes. The calls of the first class match a single map, action or
+// pattern. The calls of the second class are the same, but do not match it.
 type contrast struct{ with, without *Class }
 
-// A kindSet holds the classes that a set of maps, actions or patterns distinguishes among calls
-// that were not enumerated in advance. If classes might be missing, gap is the reason.
+// A kindSet contains classes of calls that were not enumerated in advance. The classes differ in a
+// given set of maps, actions or patterns. If classes might be missing, gap is the reason.
 type kindSet struct {
 	classes []*Class
 	gap     string
 }
 
-// A gap describes omitted calls to a tool, or to any tool if tool is empty.
+// A gap records why calls to a tool were omitted. If tool is empty, the gap concerns all tools.
 type gap struct{ tool, text string }
 
 // A certainty records which properties of a label make a difference: whether the success of calls
 // with the label counts toward requirements, and whether calls are certain to have the label.
 type certainty struct{ evidence, certain bool }
 
-// A conditionSet groups the maps of a tool that read a whole call, such as CEL conditions. No text
-// can be constructed for such maps, so sample arguments are tried until all maps give the results
-// that a class requires. If no sample works, the class has no known arguments.
+// A conditionSet groups the maps of a tool that read a whole call, for example with CEL conditions.
+// Arguments that match such a map cannot be constructed. Instead, sample arguments are tried until
+// all maps give the results that a class requires. If no sample succeeds, the class has no known
+// arguments.
 type conditionSet struct {
 	maps    []*mapping
 	samples []map[string]any // sample arguments; the first sample is empty

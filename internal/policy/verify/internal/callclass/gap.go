@@ -63,9 +63,9 @@ func (b *Enumerator) Doubt(s *Class, tool string) (why, supposed string) {
 	return fmt.Sprintf("no arguments of %s are known that are %s and nothing else that matters here", s.Tool, joinNames(names)), ""
 }
 
-// mappedAt returns the file and line of the policy's first map statement that gives this name to
-// calls of the tool, in the form " (file:line)". It returns "" if no statement with a known
-// position does so.
+// mappedAt returns the position of the first map statement in the policy that gives this name to
+// calls of the tool. The position has the form " (file:line)". If no such statement has a known
+// position, mappedAt returns "".
 func (b *vocabulary) mappedAt(tool, name string) string {
 	for _, m := range b.naming.maps {
 		if m.matchesTool(tool) && m.As == name && m.Rule.Line > 0 {

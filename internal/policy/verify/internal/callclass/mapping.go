@@ -5,12 +5,12 @@ import (
 	"github.com/petrigate/petrigate/gate/toolnet"
 )
 
-// A mapping is a map, together with the policy or net that it belongs to. A map is a rule that
-// gives labels to calls by their arguments.
+// A mapping is a map and its owner, either the policy or a net. A map is a rule that gives labels
+// to calls by their arguments.
 type mapping struct {
 	*gate.Map
 	net  int   // index of the net that owns the map; -1 for the policy
-	same []int // patterns of all map statements that assign the same label to calls of the same tool, using the same field and reader; nil if this map statement has no reader
+	same []int // patterns of all map statements with the same label, tool, field and reader; nil if this map statement has no reader
 
 	readings map[readingKey]gate.Reading // cache shared by all mappings that were created together
 }

@@ -8,7 +8,7 @@ import (
 	"github.com/petrigate/petrigate/internal/list"
 )
 
-// meaning returns the [Meaning], or effect, of a call with the given names in n.
+// meaning returns the effect of a call with the given names on n; see [Meaning].
 func (n *Net) meaning(ls []naming.Label) Meaning {
 	var e Meaning
 	spared := n.listing.Spared(ls)
@@ -23,8 +23,8 @@ func (n *Net) meaning(ls []naming.Label) Meaning {
 	return e
 }
 
-// barringPlaces returns the indexes of the places that, while marked, do not admit a call with the
-// given names.
+// barringPlaces returns the indexes of the places that refuse calls with the given names while they
+// are marked.
 func (n *Net) barringPlaces(ls []naming.Label) []int {
 	var places []int
 	for _, phase := range n.Info.Phases {

@@ -11,8 +11,8 @@ import (
 	"github.com/petrigate/petrigate/internal/list"
 )
 
-// synthesizeTools adds tools and actions that only patterns match. It reports whether it has added
-// all tools and actions that the policy can distinguish.
+// synthesizeTools adds tools and actions that the policy refers to only by patterns. It reports
+// whether it has added all tools and actions that the policy can distinguish.
 func (b *vocabulary) synthesizeTools(also map[string][]gate.Name) bool {
 	var all, dots []string
 	for _, g := range b.patterns() {
@@ -150,8 +150,8 @@ func (b *vocabulary) takenActions(t string, also []gate.Name, taken map[string]b
 	return all
 }
 
-// addUnnamedTool adds a tool that the policy does not name, if an enforced net has phases. Phases
-// can forbid such tools.
+// addUnnamedTool adds a tool that the policy does not name. It does so only if an enforced net has
+// phases, because a phase can forbid such tools.
 func (b *vocabulary) addUnnamedTool() {
 	phases := func(n *Net) bool { return len(n.Info.Phases) > 0 && !n.Info.Shadow }
 	if !slices.ContainsFunc(b.nets, phases) {

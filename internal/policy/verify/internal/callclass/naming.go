@@ -12,13 +12,13 @@ import (
 type policyNaming struct {
 	naming.Naming
 	maps   []*mapping
-	others map[string]bool // for each alias of a known tool, whether the alias contains a dot; if it is also the name of an action, the success of this action does not count toward requirements
+	others map[string]bool // maps each alias of a known tool to whether the alias contains a dot; if such an alias is also the name of an action, the success of this action does not count toward requirements
 }
 
-// newNaming collects the names that rules and assertions use, and numbers the patterns. extra holds
-// the names in assertions, and known the tools that are known to exist. Patterns in assertions, and
-// in nets that do not use the policy's labels, get the last numbers, so that the other numbers do
-// not depend on them.
+// newNaming collects the names used in rules and assertions, and numbers the patterns. extra
+// contains the names in assertions, and known contains the tools that are known to exist. Patterns
+// in assertions get the last numbers, and so do patterns in nets that do not use the policy's
+// labels. All other numbers therefore do not depend on these patterns.
 func newNaming(maps []gate.Map, nets []*Net, extra []gate.Tool, known []Tool) *policyNaming {
 	g := &policyNaming{Naming: *naming.New(nil), maps: newMappings(maps, -1), others: make(map[string]bool)}
 	for _, t := range known {
@@ -52,25 +52,25 @@ func newNaming(maps []gate.Map, nets []*Net, extra []gate.Tool, known []Tool) *p
 	return g
 }
 
-// A form holds what determines the names of a call: its tool and the contents of its argument
+// A form determines the names of a call. It consists of the tool and the contents of the argument
 // fields.
 type form struct {
 	tools  []naming.Label // the names that the tool has without maps
 	fields []value
 }
 
-// A value is the content of an argument field. If the value is abstract, its content is unknown,
-// and only the map statements that match it are known.
+// A value is the content of an argument field. If the value is abstract, the content itself is
+// unknown. Only the map statements that match it are known.
 type value struct {
 	field string
 	weak  bool     // whether the content is something other than a string, such as a list
-	texts []string // strings to match against map statements: the string itself, or the scalars in the content, followed by all of them joined by spaces if there are several; nil for an abstract value
+	texts []string // strings to match against map statements: the string itself or, for other content, its scalars; if there are several scalars, a string that joins them with spaces follows; nil for an abstract value
 	hits  []hit    // the map statements that match the value; always set for an abstract value
 	like  string   // if not empty, the value stands for an unknown action that matches the same name patterns as this action
 }
 
-// A hit records that a map statement matches a value, and so gives a label to the call. weak is set
-// if the call's success does not count toward requirements that name the label, and certain is set
+// A hit records that a map statement matches a value and therefore gives the call a label. weak is
+// set if the call's success does not count toward requirements that name the label. certain is set
 // if the call is certain to have the label.
 type hit struct {
 	of      *mapping
@@ -168,8 +168,8 @@ func mappedNames(maps []*mapping, f *form) []naming.Label {
 	return ls
 }
 
-// otherReader reports whether a call of form f has a field, other than the given one, that some map
-// statement parses with a reader, for example as a shell script.
+// otherReader reports whether some map statement uses a reader, such as the reader for shell
+// scripts, to parse a field of a call of form f. It ignores the given field.
 func (f *form) otherReader(maps []*mapping, field string) bool {
 	return field != "" && slices.ContainsFunc(maps, func(m *mapping) bool {
 		return m.Reader != nil && m.Field != "" && m.Field != field && m.appliesTo(f.tools) && f.value(m.Field) != nil
@@ -190,14 +190,15 @@ func (n *Net) names(f *form) []naming.Label {
 	return naming.WithPatterns(ls, n.listing.Patterns())
 }
 
-// A Tool is a callable tool with its aliases, the other names that it has even without maps.
+// A Tool is a callable tool and its aliases. An alias is a further name that the tool has without
+// any map.
 type Tool struct {
 	Name     string
 	Also     []gate.Name
 	Supposed bool // whether the tool might not exist
 }
 
-// Also returns a map from the name of each tool to its aliases.
+// Also returns the aliases of each tool, keyed by the tool's name.
 func Also(tools []Tool) map[string][]gate.Name {
 	also := make(map[string][]gate.Name)
 	for _, t := range tools {
@@ -206,8 +207,8 @@ func Also(tools []Tool) map[string][]gate.Name {
 	return also
 }
 
-// eachForm calls the given function with every combination of one option per field. A nil option
-// leaves the field out. count is the number of combinations.
+// eachForm calls do with a form for each combination of options, one option per field. If an option
+// is nil, the form does not have the field. count is the number of combinations.
 func eachForm(base []naming.Label, options [][]*value, count int, do func(*form)) {
 	for k := range count {
 		f := &form{tools: base}

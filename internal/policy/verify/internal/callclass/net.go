@@ -20,7 +20,7 @@ type Net struct {
 	Place map[string]int // indexes of the places, by name
 	Trans []petri.Transition
 	Adds  []bool // for each transition, whether the net blocks a call with a weak name instead of firing the transition; see [gate.Transition.WeakProgress]
-	Dead  []bool // for each transition, whether it is dead and can thus never fire
+	Dead  []bool // for each transition, whether it can never fire
 
 	crossed bool // whether two fields of the key are compared with each other; see [Enumerator.Crossed]
 
@@ -30,8 +30,8 @@ type Net struct {
 	key      []byte
 }
 
-// NewNet prepares the net that info describes for the enumeration of calls. index is the position
-// of the net in the policy.
+// NewNet prepares a net for the enumeration of calls. info describes the net, and index is its
+// position in the policy.
 func NewNet(info gate.NetInfo, index int) *Net {
 	n := &Net{Info: info, Index: index, Place: make(map[string]int), Meanings: new(Numbers[Meaning])}
 	for i, p := range info.Places {
@@ -85,17 +85,17 @@ func AppendKey(key []byte, numbers []int) []byte {
 // refuse the call in some or all states.
 type Meaning []Ask
 
-// An Ask is the part of a [Meaning] that belongs to a single name of the call.
+// An Ask is the part of a [Meaning] that concerns a single name of the call.
 type Ask struct {
 	gate.Asked       // the transitions that list the name, except those in Spoilers
 	Spoilers   []int // the transitions with [gate.Transition.Spoils] that list the name
-	Barred     []int // indexes of places that refuse the call while they are marked; an Ask with such places has no name
+	Barred     []int // indexes of the places that refuse the call while they are marked; if there are any, the Ask has no name
 	Idle       []int // elements of Transitions that admit the call but do not fire, because a field of the key does not have the tracked value
 	Refused    bool  // whether a gating transition refuses the call because of its key or sum fields; such an Ask has no name
 }
 
-// Spoils reports whether the call keeps other calls that are in flight from counting toward
-// requirements; see [gate.Transition.Spoils].
+// Spoils reports whether the call prevents other calls in flight from counting toward requirements;
+// see [gate.Transition.Spoils].
 func (m Meaning) Spoils() bool {
 	return slices.ContainsFunc(m, func(a Ask) bool { return len(a.Spoilers) > 0 })
 }
@@ -110,8 +110,8 @@ func (m Meaning) Spoilers() []int {
 	return all
 }
 
-// findDead finds the transitions that can never fire because they need an empty place that only
-// dead transitions could fill.
+// findDead finds the transitions that can never fire. Such a transition takes tokens from an empty
+// place that only dead transitions could fill.
 func (n *Net) findDead() {
 	empty := make([]bool, len(n.Info.Places))
 	for i, p := range n.Info.Places {
@@ -200,8 +200,8 @@ func (n *Net) patterns() []naming.Pattern {
 	return append(all, list.Map(globs, naming.NewPattern)...)
 }
 
-// patternsOf returns the patterns of tools that the map statements apply to. It ignores statements
-// that apply to a single tool.
+// patternsOf returns the patterns of tool names in the map statements. It ignores statements that
+// apply to a single tool.
 func patternsOf(maps []*mapping) []naming.Pattern {
 	var all []naming.Pattern
 	for _, m := range maps {

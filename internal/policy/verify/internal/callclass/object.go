@@ -9,8 +9,8 @@ import (
 // An object holds arguments under construction.
 type object map[string]any
 
-// merge returns a copy of o with the members of sample added. The second result is false if o
-// already has any of them.
+// merge returns a copy of o with the members of sample added. The second result is false if o and
+// sample have a member in common.
 func (o object) merge(sample map[string]any) (object, bool) {
 	out := maps.Clone(o)
 	for key, v := range sample {

@@ -11,11 +11,10 @@ import (
 	"github.com/petrigate/petrigate/internal/list"
 )
 
-// A policy's patterns can match names in too many combinations to enumerate. If so, names are
-// synthesized for each question, only for the patterns that the question is about.
+// A policy's patterns can have too many combinations to enumerate. In this case, names are
+// synthesized separately for each question, and only for the patterns that concern the question.
 
-// openNames represents the calls to tools that the policy does not name and that only its patterns
-// match.
+// openNames represents calls to tools that the policy refers to only by patterns.
 type openNames struct {
 	deferredGroup
 	before *Enumerator // an enumerator with only the tools and actions that the policy names

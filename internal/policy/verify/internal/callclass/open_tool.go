@@ -8,9 +8,9 @@ import (
 	"github.com/petrigate/petrigate/internal/list"
 )
 
-// An openTool is a tool whose calls can match map statements and actions in too many combinations
-// to list. Classes of its calls are created for each question about the policy; see
-// [Enumerator.Kinds].
+// An openTool is a tool with too many classes of calls to list, because its calls can match many
+// combinations of map statements and actions. Classes are created separately for each question
+// about the policy; see [Enumerator.Kinds].
 type openTool struct {
 	deferredGroup
 	name   string
@@ -19,9 +19,9 @@ type openTool struct {
 	known  []int // indexes of the map statements or actions that can make the call known to a net
 }
 
-// An openField is a field of an open tool. Its atoms are the map statements that can match its
-// value, or the actions that its value can name. A value can have any combination of atoms. The
-// values in fixed are tried for every question.
+// An openField is a field of an open tool. Its atoms are map statements for the field, or actions
+// that the field can name. A value can match any combination of atoms. The values in fixed are
+// tried for every question.
 type openField struct {
 	name    string
 	first   int       // index of the field's first atom among the atoms of all fields of the tool
@@ -66,8 +66,8 @@ func (b *Enumerator) openField(name string, base []naming.Label) openField {
 
 func (f *openField) size() int { return len(f.ps) + len(f.actions) }
 
-// ownAtoms returns the given atoms that belong to the field, numbered from 0 within the field. An
-// atom is a map or an action that the field can match.
+// ownAtoms returns the atoms of the field among the given atoms. An atom is a map or an action. The
+// returned atoms are numbered from 0 within the field.
 func (f *openField) ownAtoms(atoms []int) (own []int) {
 	for _, a := range atoms {
 		if a >= f.first && a < f.first+f.size() {
@@ -81,8 +81,8 @@ func (f *openField) ownAtoms(atoms []int) (own []int) {
 // pattern.
 const samplesEach = 2
 
-// singleTextValues returns two values for each of a few samples that the field's patterns match:
-// the sample itself, and a list that contains only the sample.
+// singleTextValues takes a few samples that the field's patterns match. For each sample, it returns
+// two values: the sample itself, and a list that contains only the sample.
 func (b *Enumerator) singleTextValues(f *openField) []*value {
 	var out []*value
 	for i := range f.ps {
@@ -169,9 +169,9 @@ func (b *Enumerator) kindsOfTool(o *openTool, atoms []int) kindSet {
 	return k
 }
 
-// admittedClasses removes the classes that no net knows, because the policy denies them by default.
-// It keeps these classes, marked as doubtful, if a map statement or action that is missing from
-// atoms could make their calls known to a net.
+// admittedClasses removes the classes that the policy denies by default because no net knows them.
+// It keeps such a class, marked as doubtful, if a net could know its calls through a map statement
+// or action that is missing from atoms.
 func (o *openTool) admittedClasses(classes []*Class, atoms []int) []*Class {
 	unseen := slices.ContainsFunc(o.known, func(a int) bool { return !slices.Contains(atoms, a) })
 	return slices.DeleteFunc(classes, func(s *Class) bool {
@@ -180,9 +180,9 @@ func (o *openTool) admittedClasses(classes []*Class, atoms []int) []*Class {
 	})
 }
 
-// subsets returns values of the field that match the nonempty subsets of atoms, which are indexes
-// of map statements or of actions. Of several map statements that nets do not distinguish, a subset
-// contains at most one. ok is false if there are too many subsets.
+// subsets returns values of the field, one for each nonempty subset of atoms. Atoms are indexes of
+// map statements or of actions. If nets do not distinguish several map statements, a subset
+// contains at most one of them. ok is false if there are too many subsets.
 func (b *Enumerator) subsets(f *openField, atoms []int) (values []*value, ok bool) {
 	if f.ps == nil {
 		return listValues(list.Map(atoms, func(a int) string { return f.actions[a] }))
@@ -228,8 +228,7 @@ func (b *Enumerator) subsets(f *openField, atoms []int) (values []*value, ok boo
 	return all.List, true
 }
 
-// maxSetsOfField is the maximum number of subsets of a field's maps that are tried when the classes
-// for a question are created.
+// maxSetsOfField limits the number of subsets of a field's maps to try for one question.
 const maxSetsOfField = 2048
 
 // certaintyOf returns a key that identifies everything that nets can distinguish about the value:

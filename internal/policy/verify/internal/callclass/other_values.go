@@ -9,8 +9,8 @@ import (
 )
 
 // The model of a net with a key tracks a single key value and admits all calls with other values.
-// To replay a run in the gate, these calls need concrete values. They get numbered values, chosen
-// so that the gate admits the run.
+// The gate can only replay a run if these calls have concrete values. They get numbered values,
+// which are chosen so that the gate admits the run.
 
 // TracksFirst reports whether calls of class s have the tracked value in the first argument field
 // of each [sort], a set of comparable fields. Fields that the calls lack do not count. Sorts with a
@@ -47,11 +47,11 @@ func (s *Class) Owns(other *Class) bool {
 		})
 }
 
-// numberedValue returns the additional value with number n as a literal.
+// numberedValue returns the literal for additional value number n.
 func numberedValue(n int) literal { return quoteJSON("v" + strconv.Itoa(n)) }
 
-// ArgsWithValue returns arguments for a call of class s that contain the additional value number n in
-// place of the untracked value. ok is false if the names of the class do not permit this value.
+// ArgsWithValue returns arguments for a call of class s. In the arguments, additional value number
+// n replaces the untracked value. ok is false if the names of the class do not permit this value.
 func (s *Class) ArgsWithValue(v Values, n int) (args string, ok bool) {
 	if s.of == nil || !s.HasOther() {
 		return "", false
@@ -65,8 +65,8 @@ func (s *Class) ArgsWithValue(v Values, n int) (args string, ok bool) {
 	return s.of.arguments(v)
 }
 
-// RenewTracked returns values like v, but with the additional value number n as the tracked value
-// of each [sort] where calls of class s have an untracked value.
+// RenewTracked returns a copy of the tracked values in v. In each [sort] where calls of class s
+// have an untracked value, the additional value number n replaces the tracked value.
 func (s *Class) RenewTracked(v Values, n int) Values {
 	same := maps.Clone(v.same)
 	if same == nil {

@@ -8,9 +8,9 @@ type Overlap struct {
 	Text          string // a string that both maps match
 }
 
-// maxReaderOverlaps is the maximum number of reported overlaps between two maps with readers, such
-// as readers of shell commands. Without this limit, there would be too many: for almost any two
-// commands, a script can run both.
+// maxReaderOverlaps limits the number of reported overlaps between two maps with readers, such as
+// readers of shell commands. For almost any two commands, a script can run both, so the number
+// could otherwise be very large.
 const maxReaderOverlaps = 200
 
 // Overlaps finds pairs of maps that read the same field and can match the same text. The second

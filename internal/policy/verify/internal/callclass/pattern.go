@@ -9,12 +9,12 @@ import (
 	"github.com/petrigate/petrigate/internal/list"
 )
 
-// A pattern describes the text that a map looks for.
+// A pattern describes the strings that a map matches.
 type pattern struct {
 	*mapping
 	samples []string // strings that the pattern matches
 	word    string   // the word to look for; empty for a regular expression
-	grows   bool     // whether a matching string still matches with other words around it
+	grows   bool     // whether a string still matches if other words surround it
 	script  []string // words of the command to look for in scripts; nil if the map does not read scripts
 }
 
@@ -82,7 +82,8 @@ func parseSource(source string) *syntax.Regexp {
 	return tree.Simplify()
 }
 
-// asserts reports whether the regular expression depends on the text around a match.
+// asserts reports whether the regular expression contains an assertion about the text around a
+// match.
 func asserts(re *syntax.Regexp) bool {
 	switch re.Op {
 	case syntax.OpBeginLine, syntax.OpEndLine, syntax.OpBeginText, syntax.OpEndText, syntax.OpWordBoundary, syntax.OpNoWordBoundary:
@@ -142,8 +143,8 @@ const maxTries = 128
 // maxScripts is like maxTries, but for sets of patterns that all look for commands.
 const maxScripts = 16
 
-// scriptOf returns a script that runs the commands that the patterns in set look for. ok is false
-// if set contains fewer than two patterns, or a pattern without a known command.
+// scriptOf returns a script that runs the commands of all patterns in set. ok is false if set
+// contains fewer than two patterns, or a pattern without a known command.
 func scriptOf(ps []pattern, set uint64) (text string, ok bool) {
 	var commands []string
 	for i := range members(set) {
@@ -155,8 +156,8 @@ func scriptOf(ps []pattern, set uint64) (text string, ok bool) {
 	return strings.Join(commands, "; "), len(commands) > 1
 }
 
-// exactly reports whether set contains the patterns that match at least one of the given strings,
-// and no other patterns.
+// exactly reports whether the patterns that match at least one of the strings are exactly those in
+// set.
 func exactly(ps []pattern, set uint64, texts ...string) bool {
 	for i := range ps {
 		if slices.ContainsFunc(texts, ps[i].matches) != (set&(1<<i) != 0) {
@@ -166,7 +167,7 @@ func exactly(ps []pattern, set uint64, texts ...string) bool {
 	return true
 }
 
-// witness returns a text that is matched by all patterns in set and by no others, and reports
+// witness looks for a text that all patterns in set match and no other pattern matches. It reports
 // whether it found one.
 func witness(ps []pattern, set uint64) (string, bool) {
 	exact := func(s string) bool { return exactly(ps, set, s) }
@@ -207,8 +208,8 @@ func join(a, b string) []string {
 	return []string{a + " " + b, b + " " + a, a + b, a + "; " + b}
 }
 
-// impossible reports whether every string that matches the patterns in set clearly matches a
-// further pattern, too. Patterns in the second bit set do not count as further patterns.
+// impossible reports whether a simple check shows that every string that matches the patterns in
+// set also matches another pattern. It ignores the patterns in the second bit set.
 func impossible(ps []pattern, set, either uint64) bool {
 	for i := range members(set) {
 		for j := range ps {
@@ -221,8 +222,7 @@ func impossible(ps []pattern, set, either uint64) bool {
 	return false
 }
 
-// includes reports whether every script that runs the narrow pattern's command is certain to run a
-// command that the wide pattern looks for.
+// includes reports whether every script that runs narrow's command certainly matches wide as well.
 func includes(wide, narrow *pattern) bool {
 	return wide.script != nil && narrow.script != nil && wide.script[0] == narrow.script[0] &&
 		wide.read(strings.Join(narrow.script, " ")).Finds(wide.Pattern) == gate.Surely

@@ -7,8 +7,8 @@ import (
 	"github.com/petrigate/petrigate/gate"
 )
 
-// literal returns the tracked value for the field of d, or a different value if d.Has is [Other].
-// It uses the values in v where possible.
+// literal returns a literal for the field of d: the tracked value or, if d.Has is [Other], a
+// different value. If possible, it takes the value from v.
 func (b *fieldTable) literal(v Values, d *Datum) literal {
 	texts := b.sorts[d.sort].texts
 	same, ok := v.same[d.sort]
@@ -26,8 +26,8 @@ func (b *fieldTable) literal(v Values, d *Datum) literal {
 	return quoteJSON(texts[0])
 }
 
-// sourceOf returns the source text of the expression that field f reads. It looks for the text in
-// keys and assertions, because a normalized field does not contain it.
+// sourceOf returns the source text of field f's expression. It takes the text from keys and
+// assertions, because a normalized field does not contain it.
 func (b *fieldTable) sourceOf(f gate.Field) string {
 	for _, n := range b.nets {
 		for t := range n.Info.Transitions {
@@ -64,8 +64,8 @@ func (p presences) mustLack(field string) bool {
 	return slices.ContainsFunc(p, func(d Datum) bool { return d.Has == Lacks && !d.Field.Result && d.Field.Path == field })
 }
 
-// setsLacking reports whether the members set an argument that is, or contains, a field that keys
-// must be unable to read.
+// setsLacking reports whether the members set an argument that keys must be unable to read, or an
+// argument that contains such a field.
 func (p presences) setsLacking(members map[string]any) bool {
 	return slices.ContainsFunc(p, func(d Datum) bool {
 		if d.Has != Lacks || d.Field.Result || d.Field.Path == "" {

@@ -48,8 +48,8 @@ func isNumber(text string) bool {
 	return text != "" && text[0] != '"' && json.Unmarshal([]byte(text), &n) == nil && string(n) == text
 }
 
-// withSums returns o with a number in every summed field. Fields that were not set get 0. ok is
-// false if a sum does not accept the content of its field.
+// withSums returns a copy of o that has a number in every summed field. It sets missing fields to
+// 0. ok is false if a sum does not accept the content of its field.
 func (w *recipe) withSums(o object) (out object, ok bool) {
 	for _, s := range w.sums {
 		text, found := s.read(w, o)
@@ -135,8 +135,8 @@ func (w *recipe) sumRefuses(of sum) bool {
 	return left.empty()
 }
 
-// A comparison compares a field of a call's arguments with a number: op is the operator, and than
-// is the number to its right.
+// A comparison compares a field of a call's arguments with a number. op is the operator, and than
+// is its right operand.
 type comparison struct {
 	op   string
 	than *big.Rat

@@ -10,7 +10,7 @@ import (
 	"github.com/petrigate/petrigate/internal/list"
 )
 
-// A synthName is a synthesized name. It represents all names that the same patterns match.
+// A synthName is an invented name. It represents all names that match the same patterns.
 type synthName struct {
 	text string
 	set  string // identifies the set of matching patterns
@@ -23,12 +23,12 @@ type synthesis struct {
 	patterns    []string
 	tries       int
 	clock       *clock
-	prefixes    []string        // prefixes that a name can have; patterns are matched against the name with each prefix, and returned names have the first one
+	prefixes    []string        // possible prefixes of a name; patterns are matched against the name with each prefix, and returned names have the first prefix
 	taken       map[string]bool // names that must not be returned
 	distinguish func(at []uint64) string
-	// distinguish returns a key for a name, given the states that the automata reach with the name.
-	// The search returns a separate name for each key and ignores names with the key "". If
-	// distinguish is nil, the search ignores names that no pattern matches.
+	// distinguish returns a key for a name. Its argument contains the states of the automata after
+	// they have read the name. The search returns one name for each key and ignores names with an
+	// empty key. If distinguish is nil, the search ignores names that no pattern matches.
 }
 
 // maxSyntheses is the default maximum number of names to try; see [Options].
@@ -38,9 +38,9 @@ const maxSyntheses = 3000
 // set.
 const longestPattern = 62
 
-// names returns a name for each combination of patterns that match some name, avoiding taken names.
-// If there are several prefixes, a combination records the matching patterns for each prefix.
-// complete is false if some names might be missing.
+// names returns a name for each combination of patterns that can match the same name. It does not
+// return taken names. If there are several prefixes, a combination records the matching patterns
+// for each prefix. complete is false if some names might be missing.
 func (v *synthesis) names() (names []synthName, complete bool) {
 	if slices.ContainsFunc(v.patterns, func(p string) bool { return len(p) > longestPattern }) {
 		return nil, false
@@ -140,7 +140,8 @@ func (v *synthesis) step(at []uint64, c rune) []uint64 {
 	return next
 }
 
-// takenRests returns the taken names that start with the first prefix, but without this prefix.
+// takenRests returns the taken names that start with the first prefix. It removes the prefix from
+// each name.
 func (v *synthesis) takenRests() map[string]bool {
 	rests := make(map[string]bool)
 	for name := range v.taken {
@@ -151,7 +152,7 @@ func (v *synthesis) takenRests() map[string]bool {
 	return rests
 }
 
-// passCounts returns, for each state, the number of taken names that lead through it.
+// passCounts counts, for each state, the taken names that pass through the state.
 func (v *synthesis) passCounts() map[string]int {
 	passes := make(map[string]int)
 	for rest := range v.takenRests() {
@@ -173,9 +174,9 @@ func keyAfter(c rune, at []uint64) string {
 	return stateKey(at)
 }
 
-// acceptedSet returns a key for the combination of patterns that match a name, given the states
-// that the automata reach with the name. The key includes the result of the function distinguish.
-// wanted reports whether the search should return such a name.
+// acceptedSet returns a key for the combination of patterns that match a name. It takes the states
+// of the automata after they have read the name. The key includes the result of distinguish. wanted
+// reports whether the search should return such a name.
 func (v *synthesis) acceptedSet(at []uint64) (set string, wanted bool) {
 	b := make([]byte, len(at))
 	for i := range at {
@@ -191,8 +192,8 @@ func (v *synthesis) acceptedSet(at []uint64) (set string, wanted bool) {
 	return string(b) + apart, apart != ""
 }
 
-// letters returns the letters that the search tries: one letter that no pattern contains, followed
-// by the letters of the patterns. The first letter is chosen to avoid taken names.
+// letters returns the letters that the search tries. The first letter occurs in no pattern and is
+// chosen to avoid taken names. The letters of the patterns follow.
 func letters(patterns []string, taken map[string]bool) []rune {
 	all := strings.Join(patterns, "")
 	out := list.Add([]rune{0}, []rune(strings.NewReplacer("*", "", "?", "").Replace(all))...)
@@ -216,8 +217,8 @@ func otherLetters(yield func(rune) bool) {
 	}
 }
 
-// spelledWith reports whether some name consists only of the letters and contains the first of
-// them.
+// spelledWith reports whether some name contains the first of the letters and consists only of the
+// letters.
 func spelledWith(names map[string]bool, letters []rune) bool {
 	for name := range names {
 		if strings.ContainsRune(name, letters[0]) && !strings.ContainsFunc(name, func(c rune) bool { return !slices.Contains(letters, c) }) {

@@ -52,8 +52,8 @@ func weakValue(field string, ps []pattern, set uint64) *value {
 	return weak
 }
 
-// weakWitness returns a list of texts such that each pattern in set matches at least one of them
-// and no other pattern matches any. It returns nil if no such list was found.
+// weakWitness returns a list of texts. Each pattern in set matches at least one of the texts, and
+// no other pattern matches any. If no such list was found, weakWitness returns nil.
 func weakWitness(ps []pattern, set uint64) []string {
 	var leaves []string
 	for i := range members(set) {
@@ -91,8 +91,9 @@ func listValues(actions []string) (values []*value, ok bool) {
 }
 
 // actionValues returns the values of the field "action" that the policy distinguishes, except lists
-// of actions. listed holds the actions to combine in lists, without those that represent several
-// other actions. If some values might be missing, actionValues records a gap in the enumeration.
+// of actions. listed contains the actions that can be combined in lists. It excludes actions that
+// represent several other actions. If some values might be missing, actionValues records a gap in
+// the enumeration.
 func (b *Enumerator) actionValues(tools []naming.Label, ps []pattern) (values []*value, listed []string) {
 	var texts []string
 	for _, t := range tools {
@@ -124,8 +125,8 @@ func (b *Enumerator) actionValues(tools []naming.Label, ps []pattern) (values []
 	return values, slices.DeleteFunc(texts, func(s string) bool { return b.joint[tools[0].Text+"."+s] })
 }
 
-// actionsOf returns the actions that match the patterns in set and no others: strings for the
-// actions that are known, and values for the others. ok is false if there are too many of them.
+// actionsOf returns the actions that match exactly the patterns in set: strings for known actions,
+// and values for unknown ones. ok is false if there are too many actions.
 func (b *Enumerator) actionsOf(tools []naming.Label, ps []pattern, set uint64, invented []string) (texts []string, others []*value, ok bool) {
 	values, ok := b.kindsOf("action", ps, set, 0)
 	for _, v := range values {

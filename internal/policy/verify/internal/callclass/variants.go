@@ -21,8 +21,8 @@ func (b *Enumerator) add(tool string, f *form) {
 	}
 }
 
-// variants returns the classes of calls with the arguments that f describes. In each class, every
-// field that keys read has the tracked value, another value, or no value.
+// variants returns the classes of calls with the arguments described by f. The classes differ in
+// whether each field that keys read has the tracked value, another value, or no value.
 func (b *Enumerator) variants(tool string, f *form) []*Class {
 	s := b.class(tool, f)
 	data, why := b.data(s)
@@ -109,7 +109,7 @@ func (b *Enumerator) class(tool string, f *form) *Class {
 	return s
 }
 
-// keyOf returns a key for all properties of the class that nets and assertions can see.
+// keyOf returns a key that covers all properties of the class that nets and assertions can see.
 func (b *vocabulary) keyOf(s *Class, f *form) string {
 	var key strings.Builder
 	fmt.Fprintf(&key, "%q", s.Tool)

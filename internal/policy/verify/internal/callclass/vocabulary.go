@@ -20,9 +20,9 @@ type vocabulary struct {
 	isTool   map[string]bool         // names and aliases of tools
 	known    map[string]bool         // names of known tools
 	supposed map[string]bool         // tools that might not exist
-	complete bool                    // whether the only tools are the known ones and those named by the policy or an assertion
+	complete bool                    // whether no tools exist except the known tools and the tools named by the policy or an assertion
 	action   map[string][]string     // actions named in rules, by tool
-	joint    map[string]bool         // names of the form tool.action that each represent several other names
+	joint    map[string]bool         // names of the form tool.action; each of them represents several names
 	listed   map[string]bool         // names that a net or an assertion uses
 	tries    int                     // maximum number of names to synthesize
 	only     map[naming.Pattern]bool // patterns to synthesize names for; nil means all

@@ -16,17 +16,17 @@ func (s *Class) Values() Values {
 	return s.of.fixed
 }
 
-// HasValues reports whether the arguments that are known for class s contain the values v wherever
-// a field must have the tracked value. If not, a call with the values v might be impossible,
-// because map statements can match one value but not another.
+// HasValues reports whether the known arguments of class s contain the values v in all fields that
+// must have the tracked value. If not, a call with the values v might be impossible, because map
+// statements can match one value but not another.
 func (s *Class) HasValues(v Values) bool {
 	return s.of == nil || !slices.ContainsFunc(s.Data, func(d Datum) bool {
 		return d.Has == Same && s.of.b.literal(v, &d) != s.of.b.literal(s.of.fixed, &d)
 	})
 }
 
-// RecordKey adds the values of the given key of the net to v. For a [sort] that already has a value
-// in v, it keeps this value.
+// RecordKey adds the values of the net's given key to v. If v already has a value for a [sort],
+// RecordKey keeps it.
 func (b *fieldTable) RecordKey(v *Values, net int, key []gate.KeyValue) {
 	if v.same == nil {
 		v.same = make(map[int]literal)
@@ -177,7 +177,7 @@ func (w *recipe) complete(o object, v Values, expressions []Datum) (args string,
 }
 
 // CommonValues looks for key values that calls of all the classes can have. If it finds no such
-// values, it returns values that some classes cannot have. Use [Class.Takes] to check.
+// values, it returns values that are impossible for some classes. Call [Class.Takes] to check.
 func CommonValues(classes []*Class) Values {
 	all := Values{same: make(map[int]literal)}
 	for _, s := range classes {
@@ -229,9 +229,9 @@ func (s *Class) Fill(v Values) (args, result string) {
 	return args, o.text()
 }
 
-// objectOf returns an object with the fields of the form f. Numbers that sums read are stored as
-// JSON numbers. Values that keys must be unable to read are wrapped in objects. The second result
-// is false if a value is abstract or a field does not fit into the object.
+// objectOf returns an object with the fields of the form f. It stores numbers that sums read as
+// JSON numbers. If keys must be unable to read a value, it wraps the value in an object. The second
+// result is false if a value is abstract or a field does not fit into the object.
 func objectOf(f *form, data presences, sums []sum) (object, bool) {
 	o := make(object)
 	for _, v := range f.fields {
