@@ -49,9 +49,8 @@ func (n *Net) quiesces() bool {
 }
 
 // reachableAlone returns the states that n would reach, over all calls and outcomes, if no other
-// net forbade any call. ok is false if there are too many states, if calls can keep tokens in
-// flight, if calls can make structural transitions fire, or if some effects of calls on n are
-// unknown.
+// net refused any call. ok is false in four cases: there are too many states, calls can keep tokens
+// in flight, calls can make structural transitions fire, or some effects of calls on n are unknown.
 func (n *Net) reachableAlone() (locals []int, ok bool) {
 	if n.incomplete {
 		return nil, false
@@ -63,10 +62,10 @@ func (n *Net) reachableAlone() (locals []int, ok bool) {
 	return n.aloneCache.locals, n.aloneCache.ok
 }
 
-// unspoiledAlone is like [Net.reachableAlone], but omits states where a call in flight keeps other
-// calls from counting toward requirements (see [gate.Transition.Spoils]). Such states never prevent
-// a call from being always possible (see [attractor]), because the call in flight can always
-// succeed before the next call begins.
+// unspoiledAlone is like [Net.reachableAlone], but omits states where a call in flight prevents
+// other calls from counting toward requirements (see [gate.Transition.Spoils]). The call in flight
+// can always succeed before the next call begins. Such a state therefore never prevents a call from
+// being always possible (see [attractor]).
 func (n *Net) unspoiledAlone() (locals []int, ok bool) {
 	locals, ok = n.reachableAlone()
 	return slices.DeleteFunc(slices.Clone(locals), func(l int) bool { return n.locals.List[l].spoiled }), ok
@@ -109,8 +108,8 @@ func (n *Net) exploreAlone() (locals []int, ok bool) {
 	return locals, true
 }
 
-// Limits on the number of states examined to find the calls that are always possible (see
-// [attractor]): maxLocals in a single net, and maxJoint in several nets together.
+// Limits on the number of states to examine when looking for calls that are always possible (see
+// [attractor]). maxLocals applies to a single net, and maxJoint to several nets together.
 const (
 	maxLocals = 200
 	maxJoint  = 2000

@@ -36,7 +36,7 @@ type Answer struct {
 	Nets     []int  // if a query is Proved, nets that suffice for the proof; if [Space.FindLock] returned Refuted, nets that make the goal unreachable after Moves
 	Rough    bool   // if Refuted for a goal, whether some elements of Nets might be unnecessary
 	Why      string // if Unknown, why the answer is unknown
-	Supposed string // if Unknown, the tool whose existence decides the answer, if any
+	Supposed string // if Unknown because a tool might not exist, the name of that tool
 }
 
 // leaveOut returns the nets that remain after removing unnecessary ones. A net is unnecessary if

@@ -9,15 +9,15 @@ import (
 	"github.com/petrigate/petrigate/internal/policy/verify/internal/callclass"
 )
 
-// A Budget selects the nets that can prove an upper bound on the number of calls.
+// A Budget specifies which nets can prove an upper bound on the number of calls.
 type Budget struct {
 	Shared bool          // whether to consider only nets with a wider scope than a session
-	Every  time.Duration // minimum interval between tokens returned by the clock; if 0, the clock must not return tokens
+	Every  time.Duration // minimum interval between two tokens that the clock adds; if 0, the clock must not add tokens
 }
 
-// FindBudget looks for a net that bounds the number of calls tagged as [Wanted]. The net has a
-// place that starts with no more tokens than limit, and each wanted call that the net admits
-// permanently takes at least one of them. Nothing refills the place, except possibly the clock.
+// FindBudget looks for a net that bounds the number of calls tagged as [Wanted]. The net must have
+// a place that starts with at least one token and at most limit tokens. Each admitted wanted call
+// must permanently take at least one token from this place. Only the clock may refill the place.
 func (m *Model) FindBudget(tag func(*callclass.Class) uint8, limit int, b Budget) (net int, ok bool) {
 	if m.Calls.Gap(nil, tag) != "" {
 		return 0, false

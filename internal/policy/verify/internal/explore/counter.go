@@ -6,10 +6,10 @@ import (
 	"github.com/petrigate/petrigate/internal/policy/verify/internal/callclass"
 )
 
-// A place that starts with many tokens is a large counter, and exploring all its levels, or numbers
-// of tokens, would be expensive. If calls add and remove one token at a time, the policy behaves
-// alike at all levels except those near the maximum and near zero, so a smaller initial marking
-// suffices. The searches do not assume such a cut-off (Emerson and Namjoshi, "Reasoning about
+// A place that starts with many tokens is a large counter. It would be expensive to explore all its
+// levels, or numbers of tokens. If calls add and remove one token at a time, the policy behaves in
+// the same way at all levels except those near the maximum and near zero. A smaller initial marking
+// then suffices. The searches do not assume such a cut-off (Emerson and Namjoshi, "Reasoning about
 // rings", POPL 1995), but detect it in the explored states; see [Space.saturated].
 
 // A place that initially has more than minLargeCounter tokens is a large counter.

@@ -11,9 +11,9 @@ import (
 )
 
 // saturated reports whether larger counters would only add states like those already explored. Each
-// reduced counter must have two adjacent numbers of tokens, not close to zero, that occur in the
-// same states of everything else. If the counter has a complement (see [Net.mirrors]), these
-// numbers must not be close to the maximum either.
+// reduced counter must have two adjacent levels, not close to zero, that occur in combination with
+// the same remaining states. If the counter has a complement (see [Net.mirrors]), these levels must
+// not be close to the maximum either.
 func (s *Space) saturated() bool {
 	return !slices.ContainsFunc(s.limits, func(pos int) bool { return !s.saturatedAt(pos) })
 }

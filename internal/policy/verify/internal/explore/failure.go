@@ -49,9 +49,9 @@ func (s *Space) FindFailureLock(g *Goal) Answer {
 	return Answer{Why: WhyValues}
 }
 
-// failureLocks returns the steps where a call makes the goal unreachable by failing or by ending
-// with an unknown outcome, although the goal would remain reachable if the call succeeded. The
-// second result is true if this could not be determined for some step.
+// failureLocks returns the steps where the failure or unknown outcome of a call makes the goal
+// unreachable. The goal must remain reachable if the call succeeds. The second result is true if
+// some step could not be decided.
 func (s *Space) failureLocks(g *Goal) (found []edge, open bool) {
 	sure, possible := s.Assured(g, s.isCertain), s.Escapes(g, func(int) bool { return true })
 	type ending struct {

@@ -6,7 +6,7 @@ import "github.com/petrigate/petrigate/internal/policy/verify/internal/callclass
 type Goal struct {
 	Matches func(*callclass.Class) bool             // reports whether calls of the class meet the goal, at least in some states
 	ok      func(s *Space, k int32, class int) bool // reports whether a call of the class meets the goal in state k
-	values  bool                                    // whether calls with untracked key values can meet the goal, too; ok does not accept such calls
+	values  bool                                    // whether calls with untracked key values can also meet the goal; ok returns false for such calls
 	one     bool                                    // whether only calls with the tracked value meet the goal
 	excused func(s *Space, k int32) bool            // reports whether a run may stop in state k without reaching the goal; may be nil
 }
@@ -17,9 +17,9 @@ func TaggedGoal(match func(*callclass.Class) bool, single bool) *Goal {
 	return &Goal{Matches: match, one: single, ok: func(s *Space, _ int32, c int) bool { return s.classes[c].tag&Wanted != 0 }}
 }
 
-// Escapes reports, for each state, whether successful calls can lead from there to a call that
-// meets the goal, or to a state where the goal allows a run to stop. New calls must be of allowed
-// classes, but calls in flight can be of any class.
+// Escapes reports, for each state, whether successful calls can lead from it to a call that meets
+// the goal, or to a state where the goal allows a run to stop. New calls must belong to an allowed
+// class, but calls in flight can belong to any class.
 func (s *Space) Escapes(g *Goal, allowed func(class int) bool) []bool {
 	good := make([]bool, len(s.At))
 	var queue []int32
@@ -70,8 +70,7 @@ func (s *Space) afterSuccess(k int32, c uint32) (to int32, ok bool) {
 }
 
 // Unhindered reports whether calls of the class are known to be possible and no net outside the
-// view can refuse them. The view must have been made with [ViewOptions].Beyond; otherwise,
-// Unhindered returns false.
+// view can refuse them. It always returns false if the view was made without [ViewOptions].Beyond.
 func (v *view) Unhindered(class int) bool {
 	c := &v.classes[class]
 	return c.sure && len(c.beyond) == 0

@@ -12,7 +12,7 @@ import (
 type landmark struct {
 	calls  []int
 	nets   []int // nets that together block all calls of the parent landmark; a call of this landmark changes the state of one of them
-	parent int   // index of the landmark that needs this one to come first; -1 for the goal itself
+	parent int   // index of the landmark that this landmark must precede; -1 for the goal itself
 }
 
 // landmarks returns landmarks of the runs that lead from the given state to a call in goal. The
@@ -100,8 +100,8 @@ func (g *scope) appendOpeners(calls []int, local, n int) []int {
 	return calls
 }
 
-// minLength returns a lower bound on the length of any run that contains a call of each landmark: the
-// number of landmarks that share no call with an earlier landmark.
+// minLength returns a lower bound on the length of any run that contains a call of each landmark.
+// The bound is the number of landmarks that have no call in common with an earlier landmark.
 func (g *scope) minLength(found []landmark) int {
 	count := 0
 	g.round++
@@ -125,9 +125,9 @@ func (m *Model) wholeScope() *scope {
 	return m.all
 }
 
-// seed returns nets that block the calls of the goal, or that block calls needed before them. The
-// search for the goal starts with these nets. barred reports whether they rule out the goal in
-// every run, whatever the outcomes and the interleaving of its calls.
+// seed returns nets that block the calls of the goal, or calls that must precede them. The search
+// for the goal starts with these nets. barred reports whether these nets make the goal impossible,
+// regardless of outcomes and interleavings.
 func (m *Model) seed(q *Query) (nets []int, barred bool) {
 	goal := q.goalClasses(m.Classes)
 	if len(goal) == 0 {
@@ -163,8 +163,8 @@ func (v *view) scopeOf() *scope {
 // as for a chain of rules, landmarkPlan usually finds it without a search.
 
 // landmarkPlan tries to build a plan from one call of each landmark, in an order that the landmarks
-// permit. It returns nil if this fails, if a shorter plan might exist, or if [Query].Sole requires
-// that only one net blocks the wanted call.
+// permit. It returns nil if this fails or if a shorter plan might exist. It also returns nil if
+// [Query].Sole requires that only one net blocks the wanted call.
 func (p *planner) landmarkPlan(start []int) (path []int) {
 	if p.sole >= 0 {
 		return nil

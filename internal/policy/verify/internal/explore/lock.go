@@ -102,9 +102,9 @@ func (s *Space) leastSure() *callclass.Class {
 	return UnsureOf(list.Map(s.classes, func(c class) Move { return Move{Class: c.member} }))
 }
 
-// failSurplus extends the run ms so that it ends in state k. The run may leave more calls in flight
-// than k lists, because a state lists only a few of many identical calls that hold no tokens; see
-// [maxAlike]. failSurplus lets the surplus calls fail.
+// failSurplus extends the run ms so that it ends in state k. The run may have more calls in flight
+// than k lists, because a state lists only a few of many identical calls without tokens in flight;
+// see [maxAlike]. failSurplus makes the surplus calls fail.
 func (s *Space) failSurplus(ms []Move, k int32) []Move {
 	r := s.newRun()
 	r.play(ms)
@@ -124,9 +124,9 @@ func (s *Space) failSurplus(ms []Move, k int32) []Move {
 	return ms
 }
 
-// realize extends the run ms, which was found with reduced counters (see [Net.cap]), to a run with
-// unreduced counters. All nets must admit the new run, and the given nets must forbid all later
-// calls selected by match. The second result reports whether realize succeeded.
+// realize extends the run ms to a run with unreduced counters (see [Net.cap]). ms was found with
+// reduced counters. All nets must admit the new run, and the given nets must then forbid every
+// later call selected by match. The second result reports whether realize succeeded.
 func (s *Space) realize(ms []Move, nets []int, match func(*callclass.Class) bool) ([]Move, bool) {
 	if len(s.limits) == 0 {
 		return ms, true
@@ -174,8 +174,8 @@ func (m *Model) checkLock(all []*Net, calls []*callclass.Class, ms []Move, nets 
 	return Proved
 }
 
-// callsOf returns the classes of calls that affect at least one net of the view. No class contains
-// both calls that match selects and calls that it does not select.
+// callsOf returns the classes of calls that affect at least one net of the view. The function match
+// selects either all calls of a class or none.
 func (v *view) callsOf(match func(*callclass.Class) bool) []*callclass.Class {
 	classes, _ := v.model.ClassesFor(v.netIndexes(), Tagger(match))
 	return list.Filter(classes, func(s *callclass.Class) bool {

@@ -83,9 +83,9 @@ func (m *Model) index() {
 	}
 }
 
-// ClassesFor returns all classes of calls. For calls that were not enumerated in advance, it adds
-// one class for each kind that the nets and the tag function can distinguish. If classes might be
-// missing, gap is the reason.
+// ClassesFor returns all classes of calls. It includes classes for calls that were not enumerated
+// in advance, one for each kind that the nets or the function tag can distinguish. If classes might
+// be missing, gap is the reason.
 func (m *Model) ClassesFor(nets []int, tag func(*callclass.Class) uint8) (classes []*callclass.Class, gap string) {
 	kinds, gap := m.Calls.Kinds(nets, tag)
 	if m.full != nil {
@@ -131,11 +131,11 @@ func (m *Model) addWaits() {
 	}
 }
 
-// An attractor holds the classes of calls that are always possible. It is computed in layers,
-// without exploring the states of all nets together. The first layer holds the calls that no net
-// can refuse. A call belongs to a further layer if earlier layers can make it possible. For this,
-// every state of the nets that can refuse the call must lead to a state that admits it, by calls of
-// earlier layers and the passage of time.
+// An attractor contains the classes of calls that are always possible. It is computed in layers,
+// without exploring the states of all nets together. The first layer contains the calls that no net
+// can refuse. A later layer contains the calls that earlier layers can make possible: from every
+// state of the nets that can refuse such a call, calls of earlier layers and the passage of time
+// lead to a state that admits it.
 type attractor struct {
 	model *Model
 	Ok    []bool         // for each class, whether it is in the attractor

@@ -42,8 +42,8 @@ type Net struct {
 	key    []byte
 }
 
-// A localState is the state of a single net: its available tokens and, for each transition, the
-// number of calls in flight.
+// A localState is the state of a single net. It consists of the available tokens, the number of
+// calls in flight per transition, and a few flags.
 type localState struct {
 	marking petri.Marking
 	flights []int
@@ -52,8 +52,8 @@ type localState struct {
 	begins  []*callStart // cached results of begin, by effect; nil if not yet computed
 }
 
-// A holding is what a net must remember about a call in flight: the transitions that have taken
-// their tokens, and the observers that fire if the call succeeds.
+// A holding is the information that a net keeps about a call in flight: the transitions that have
+// taken tokens for the call, and the observers that fire if the call succeeds.
 type holding struct {
 	flights []int // transitions in flight, in the order they were chosen for the call
 	watches []int // indexes of the observers that wait for the call to succeed
@@ -146,7 +146,7 @@ func (n *Net) intern(l localState) int {
 	return n.locals.NumberOf(n.key, l)
 }
 
-// flags encodes the parts of a local state other than its tokens and transitions in flight.
+// flags encodes a local state except for its tokens and transitions in flight.
 func (l *localState) flags() byte { return flag(l.stuck, 1) | flag(l.spoiled, 2) }
 
 func flag(is bool, bit byte) byte {

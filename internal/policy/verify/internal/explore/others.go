@@ -9,10 +9,10 @@ import (
 )
 
 // The model tracks a single key value, but a call after the run can have any value. If all calls of
-// the run have the same value, two searches cover all cases. The first tracks the run's value. The
-// second tracks a value that the run does not use, and stands for all such values. A call with an
-// untracked value is possible only if one of the searches admits the same call with the tracked
-// value.
+// the run have the same value, two searches cover all cases. One tracks the value of the run. The
+// other tracks a value that the run does not use; this value represents all such values. A call
+// with an untracked value is possible only if one of the searches admits the same call with the
+// tracked value.
 
 // A search for the calls that can follow a run visits at most maxOthers states, or
 // searchLimits.Limit/25 states if that is more.
@@ -24,10 +24,10 @@ func (l *searchLimits) overOthers(visited int) bool {
 	return visited == max(maxOthers, l.Limit/25) || l.Stop()
 }
 
-// proveLost tries to prove that, after the run ms, successful calls can no longer meet the goal.
-// All calls of the run have the same key value; later calls can have any values. proveLost first
-// considers only the given nets, and then all nets that are connected with the goal. It returns ""
-// if it succeeds, and otherwise the reason why the result is unknown.
+// proveLost tries to prove that successful calls can no longer meet the goal after the run ms. All
+// calls of the run have the same key value; later calls can have any value. proveLost first
+// considers only the given nets, and then all nets connected with the goal. It returns "" on
+// success, and otherwise the reason why the result is unknown.
 func (m *Model) proveLost(ms []Move, g *Goal, nets []int) (why string) {
 	if why = m.proveLostIn(ms, g, nets); why == "" {
 		return ""

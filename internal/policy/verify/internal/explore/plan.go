@@ -60,8 +60,8 @@ func (m *Model) planFor(q *Query, nets []int, o ViewOptions) Answer {
 }
 
 // search returns the classes of a shortest plan, or nil if no plan exists. ok is false if the limit
-// on states was reached. States that might be part of a short plan are expanded first; their
-// distance from the goal is estimated by [scope.minLength].
+// on states was reached. search expands the states with the shortest estimated plans first.
+// [scope.minLength] estimates their distance from the goal.
 func (p *planner) search(o ViewOptions) (path []int, ok bool) {
 	limit := p.bound(o)
 	defer func() { p.model.visited(p.view, len(p.states)) }()
@@ -96,10 +96,10 @@ func (p *planner) search(o ViewOptions) (path []int, ok bool) {
 	return nil, true
 }
 
-// FindDetour finds a shortest sequence of successful calls that makes a call of the given class
-// possible, considering only the given nets. It starts in the given state of a session. It uses
-// only calls whose class satisfies offers and, if witnessed is true, only calls with known tools
-// and arguments. plan is nil if no such sequence was found; complete is false if the search was cut
+// FindDetour finds a shortest sequence of successful calls, starting in the given state of a
+// session, that makes a call of the given class possible. It considers only the given nets, and
+// only classes accepted by offers. If witnessed is true, it considers only calls with known tools
+// and arguments. plan is nil if no such sequence was found. complete is false if the search was cut
 // off.
 func (m *Model) FindDetour(nets []int, goal *callclass.Class, from []*gate.NetData, offers func(*callclass.Class) bool, witnessed bool) (
 	plan []*callclass.Class, complete bool,

@@ -19,10 +19,10 @@ type planner struct {
 	tree[int]
 	states [][]int
 	length []int     // for each state, the number of calls on the shortest known path to it
-	queue  [][]int32 // states to expand, by estimated length of a plan that contains them
+	queue  [][]int32 // states to expand, indexed by the estimated length of a plan through them
 	least  int       // index of the first list in queue that might not be empty
 	key    []byte
-	sole   int // position of the net that must be the only one to refuse the wanted call or require approval for it; -1 if the call must be admitted
+	sole   int // position of the net that alone must refuse the wanted call or require approval for it; -1 if the call must be admitted
 }
 
 func (m *Model) newPlanner(v *view, sole int) *planner {
@@ -38,8 +38,8 @@ func (m *Model) newPlanner(v *view, sole int) *planner {
 	return p
 }
 
-// visit adds the state to the queue if it can lead to the goal, unless a path to it that is at
-// least as short is already known.
+// visit adds the state to the queue if the state can lead to the goal. If an equally short or
+// shorter path to the state is already known, visit does nothing.
 func (p *planner) visit(state []int, from int32, by int) {
 	p.key = callclass.AppendKey(p.key[:0], state)
 	length := 0
@@ -95,7 +95,7 @@ func (p *planner) blocker(state []int, c int) int {
 	return sole
 }
 
-// stateAfter returns the state that a successful call of class c leads to from the given state.
+// stateAfter returns the state after a successful call of class c in the given state.
 func (p *planner) stateAfter(state []int, c int) []int {
 	next := slices.Clone(state)
 	for _, t := range p.classes[c].effects {
@@ -104,10 +104,10 @@ func (p *planner) stateAfter(state []int, c int) []int {
 	return next
 }
 
-// stubbornSet returns the enabled classes that must be tried in the given state. Calls that share
-// no net commute, so it suffices to try those that can help to reach the goal, those that interfere
-// with them, and so on. This is the enabled part of a strong stubborn set (Valmari, "Stubborn sets
-// for reduced state space generation", 1990).
+// stubbornSet returns the enabled classes that must be tried in the given state. Calls that affect
+// no common net commute. It is therefore enough to try the calls that can help to reach the goal,
+// the calls that interfere with them, and so on. This is the enabled part of a strong stubborn set
+// (Valmari, "Stubborn sets for reduced state space generation", 1990).
 func (p *planner) stubbornSet(state []int) []int {
 	in := make([]bool, len(p.classes))
 	var queue, enabled []int
@@ -143,9 +143,9 @@ func (p *planner) stubbornSet(state []int) []int {
 	return enabled
 }
 
-// addSoleHelpers calls the given function for each net that might have to change its state before
-// net p.sole is the only obstacle to a wanted call. If another net blocks the call, only that net
-// is passed. Otherwise, all nets that the call affects are passed.
+// addSoleHelpers calls concerning for each net that might have to change its state so that only net
+// p.sole stands in the way of a wanted call. If a different net blocks the call, it passes only
+// that net. Otherwise, it passes all nets that the call affects.
 func (p *planner) addSoleHelpers(state []int, concerning func(net int)) {
 	for _, c := range p.goal {
 		if b := p.blocker(state, c); b >= 0 && b != p.sole {

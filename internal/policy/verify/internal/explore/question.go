@@ -21,7 +21,7 @@ func (n *structure) questions(b *callStart) []question {
 	})
 }
 
-// includes reports whether approvals that satisfy q always satisfy p as well.
+// includes reports whether every set of approvals that satisfies q also satisfies p.
 func (q question) includes(p question) bool {
 	return q.approvals >= p.approvals && (p.via == "" || q.via == p.via)
 }

@@ -6,8 +6,8 @@ import (
 	"github.com/petrigate/petrigate/internal/policy/verify/internal/callclass"
 )
 
-// A redundancy describes a net that never changes a verdict, and the nets that already forbid the
-// same calls.
+// A redundancy describes a net that never changes a verdict. It contains the nets that already
+// forbid the same calls.
 type redundancy struct {
 	Net     int
 	Because []int
@@ -52,8 +52,7 @@ func (m *Model) proveUnmet(q *Query, nets []int, o ViewOptions) Result {
 	return Proved
 }
 
-// An UndecidedNet is a net that the search for redundant nets could not decide on. Why states the
-// reason.
+// An UndecidedNet is a net that the search for redundant nets could not decide. Why is the reason.
 type UndecidedNet struct {
 	Net int
 	Why string
@@ -160,10 +159,10 @@ func (m *Model) checkRedundant(n, effort int) (because []int, ok bool, why strin
 	return slices.DeleteFunc(because, func(i int) bool { return i == n }), true, ""
 }
 
-// offWithOtherScopes returns, for each net, whether to leave it out when checking whether net n is
-// redundant. It leaves out the nets in sys.off and the nets with another scope: in another session,
-// those might permit calls that net n forbids. If all nets have the same scope, offWithOtherScopes
-// returns nil.
+// offWithOtherScopes returns, for each net, whether to omit it when checking whether net n is
+// redundant. It omits the nets in sys.off and the nets with a different scope. A net with a
+// different scope might permit calls in another session that net n forbids. If all nets have the
+// same scope, offWithOtherScopes returns nil.
 func (sys *system) offWithOtherScopes(n int) []bool {
 	off, found := slices.Clone(sys.off), false
 	for i, o := range sys.Nets {

@@ -40,9 +40,9 @@ func (r *relaxation) blocker(c int) int {
 	return -1
 }
 
-// blockers returns nets that together admit no call in goal: the nets that never admit such a call,
-// the nets that never admit the calls that would change the states of those nets, and so on. ok is
-// false if the relaxation admits a call in goal.
+// blockers returns nets that together admit no call in goal. It starts with the nets that never
+// admit such a call. It adds the nets that never admit the calls that would change the states of
+// the first nets, and so on. ok is false if the relaxation admits a call in goal.
 func (r *relaxation) blockers(goal []int) (nets []int, ok bool) {
 	in := make([]bool, len(r.each))
 	add := func(c int) {
@@ -115,11 +115,10 @@ func (x *relaxedNet) step(state int) {
 	}
 }
 
-// add records that the net can reach the given state, that a call with the given [holding] can be
-// in flight, and that the observers in killed, which wait for calls to succeed, can stop waiting at
-// the same event. It also adds the consequences. One is the state after the end of all calls that
-// keep other calls from counting toward a requirement. The others are the known holdings without
-// the observers in killed.
+// add records that the net can reach the given state and that a call with the given [holding] can
+// be in flight. It also records that the observers in killed can stop waiting for calls to succeed
+// at the same event. Then it adds the consequences: the state where no call prevents other calls
+// from counting toward a requirement, and the known holdings without the observers in killed.
 func (x *relaxedNet) add(state, hold int, killed uint64) {
 	before := x.size()
 	x.states = list.Add(x.states, state, x.unspoil(state))

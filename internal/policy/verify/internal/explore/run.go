@@ -14,7 +14,7 @@ type run struct {
 	nets  []*Net // nets of the run, by index in the model; nil for nets that are not part of the run
 	local []int
 	calls []*admittedCall
-	long  bool // whether the run repeats calls more often than can be replayed; its final state is then unknown
+	long  bool // whether the run has too many repeated calls to be replayed; its final state is then unknown
 
 	from *run // the run that this run continues, if any
 	by   Move // if from is set, the event that extended it: a new call, or the success of a call in flight
@@ -24,7 +24,7 @@ type run struct {
 // An admittedCall is a call that was admitted in a run, whether or not it has ended.
 type admittedCall struct {
 	class *callclass.Class
-	holds []callclass.Effect // for each affected net, the index of the call's [holding] in that net; the field Meaning stores this index here
+	holds []callclass.Effect // for each affected net, the index of the call's [holding] in the net, stored in the field Meaning
 	ended bool
 	stays bool // whether the run treats the call as one that never ends
 
@@ -176,13 +176,13 @@ func (s *Space) moves(path []event) (ms []Move, ok bool) {
 	return nil, false
 }
 
-// tryMoves tries to convert the path into moves. double[i] is the number of extra calls that it
-// begins at event i. If the conversion fails because too few calls have begun, the second result is
-// the index of an event that must begin one more. Otherwise, it is -1.
+// tryMoves tries to convert the path into moves. It begins double[i] extra calls at event i. If the
+// conversion fails because too few calls have begun, the second result is the index of an event
+// that needs one more extra call. Otherwise, it is -1.
 func (s *Space) tryMoves(path []event, double map[int]int) (ms []Move, again int, ok bool) {
 	r := s.newRun()
 	var began []int                  // for each call, the index of the event that began it
-	consumed := make(map[uint32]int) // for each type of call, the index of the event that began the call that ended most recently
+	consumed := make(map[uint32]int) // for each type, the index of the event that began the most recently ended call of that type
 	for i, e := range path {
 		if e.kind == starts || e.kind == stays {
 			for range 1 + double[i] {
@@ -341,9 +341,8 @@ func (r *run) continuations(calls []*callclass.Class, match func(*callclass.Clas
 }
 
 // extend looks for a shortest run that continues r with successful calls until a call selected by
-// match can begin. Its last argument is a function that returns the classes to try after a given
-// run. found is nil if no such run was found. complete is false if the search was cut off because
-// stop returned true.
+// match can begin. The function calls returns the classes to try after a given run. found is nil if
+// no such run was found. complete is false if stop returned true before the search ended.
 func (l *searchLimits) extend(r *run, match func(*callclass.Class) bool, stop func(visited int) bool, calls func(*run) []*callclass.Class) (found *run, complete bool) {
 	runs, seen := []*run{r}, map[string]bool{r.key(): true}
 	for k := 0; k < len(runs); k++ {

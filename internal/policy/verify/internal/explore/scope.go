@@ -47,6 +47,6 @@ type relaxedNet struct {
 	meanings []int // indexes of the effects that possible calls have on the net (see [callclass.Meaning])
 	states   []int
 	holds    []int    // indexes of the possible holdings
-	killed   []uint64 // bit sets of observers that can stop waiting for calls to succeed at the same event
+	killed   []uint64 // bit sets of observers; all observers in a set can stop waiting for calls to succeed at the same event
 	any      bool     // whether the number of states and holdings exceeds the limit; the net is then assumed to block nothing
 }

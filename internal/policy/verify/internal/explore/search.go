@@ -7,10 +7,10 @@ import (
 	"github.com/petrigate/petrigate/internal/policy/verify/internal/callclass"
 )
 
-// NeverMet tries to prove that no run meets the query, whatever the outcomes and interleavings of
-// its calls. It uses counterexample-guided abstraction refinement: it starts with a few nets,
-// because a small set of nets has fewer states and whatever it forbids is forbidden by the whole
-// policy. If it finds a run, it adds a net that forbids the run and searches again. The result is
+// NeverMet tries to prove that no run meets the query, regardless of the outcomes and interleavings
+// of its calls. It uses counterexample-guided abstraction refinement. It starts with a few nets,
+// because they have fewer states. If these nets forbid a call, the whole policy forbids it, too. If
+// NeverMet finds a run, it adds a net that forbids the run and searches again. The result is
 // [Refuted] if all nets admit the run, and [Proved] if no run is found.
 func (m *Model) NeverMet(q *Query, nets []int) Answer {
 	o := ViewOptions{Tag: q.Tag, about: q.Sole + 1, Limit: m.Limit}
@@ -118,9 +118,9 @@ func (m *Model) exploreCapped(q *Query, nets []int, o ViewOptions) (s *Space, wh
 // If a group has more states, simpler proofs are tried.
 const GroupLimit = 2000
 
-// Whole returns the graph of all states that the nets can reach, or nil if there are too many or
-// the search is stopped. If counters are reduced, the graph may lack some states, but whatever it
-// shows as reachable really is reachable.
+// Whole returns the graph of all states that the nets can reach. It returns nil if there are too
+// many states or the search is stopped. If counters are reduced, the graph may lack some states,
+// but every state in it is reachable.
 func (m *Model) Whole(nets []int, o ViewOptions) *Space {
 	s, _ := m.exploreCapped(&Query{Sole: -1, edges: true, serial: o.Serial, Tag: o.Tag, Start: neverHit}, nets, o)
 	return s
@@ -188,11 +188,11 @@ func (m *Model) pickRelevant(q *Query, blocking []int, s *callclass.Class) int {
 	return pickBlocking(blocking, s)
 }
 
-// otherRefuser checks whether the net with index sole is the only obstacle to the call: only this
-// net refuses the call, or no net refuses it and only this net requires a certain approval. If so,
-// otherRefuser returns -1. Otherwise, it returns another net that refuses the call or requires an
-// approval at least as strict. It returns sole if that net neither refuses the call nor requires
-// approval.
+// otherRefuser checks whether the net with index sole is the only obstacle to the call. This is the
+// case if only this net refuses the call. It is also the case if no net refuses the call and only
+// this net requires a certain approval. otherRefuser then returns -1. Otherwise, it returns another
+// net that refuses the call or requires an approval at least as strict. If the net with index sole
+// neither refuses the call nor requires approval, otherRefuser returns sole.
 func (r *run) otherRefuser(sole int, blocking []int, s *callclass.Class) int {
 	others := slices.DeleteFunc(slices.Clone(blocking), func(n int) bool { return n == sole })
 	switch {
@@ -217,8 +217,8 @@ func (s *Space) extend(q *Query, ms []Move) ([]Move, bool) {
 }
 
 // extendTo looks for a longer version of the run ms that satisfies accept, and reports whether it
-// found one. It repeats one of the calls once for each token that is missing from a reduced counter
-// (see [Net.cap]).
+// found one. It repeats one of the calls, once for each token missing from a reduced counter (see
+// [Net.cap]).
 func (s *Space) extendTo(ms []Move, accept func([]Move) bool) ([]Move, bool) {
 	for _, pos := range s.limits {
 		n := s.nets[pos]
@@ -239,8 +239,8 @@ func (s *Space) extendTo(ms []Move, accept func([]Move) bool) ([]Move, bool) {
 	return nil, false
 }
 
-// mergeRepeats shortens the run ms. If calls of the same class directly follow a repeated call and
-// never end, mergeRepeats counts them as further repetitions of this call.
+// mergeRepeats shortens the run ms. It merges a repeated call with the calls of the same class that
+// directly follow it, if these calls never end.
 func mergeRepeats(ms []Move) []Move {
 	at := slices.IndexFunc(ms, func(mv Move) bool { return mv.Times > 0 })
 	if at < 0 {
@@ -279,7 +279,7 @@ func Repeat(ms []Move, i, n int) []Move {
 	return out
 }
 
-// An advisory net gives way if a recovery net overrules it or if no tool would be left. The
+// An advisory net stops blocking if a recovery net overrules it or if it would leave no tool. The
 // searches ignore this and assume that an advisory net always blocks. A run that they find is still
 // real, because no net blocks its calls. But a proof that no run exists must also hold without the
 // advisory nets.
@@ -295,8 +295,8 @@ func (sys *system) WhyAdvisory(nets []int) string {
 	return ""
 }
 
-// proveWithoutAdvice repeats the proof that no run meets the query, but assumes that advisory nets
-// block nothing. initial holds the nets that the original search started with.
+// proveWithoutAdvice repeats the proof that no run meets the query, assuming that advisory nets
+// block nothing. initial contains the nets at the start of the original search.
 func (m *Model) proveWithoutAdvice(q *Query, initial, nets []int, o ViewOptions) Answer {
 	why := m.WhyAdvisory(nets)
 	switch {

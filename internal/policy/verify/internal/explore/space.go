@@ -17,7 +17,7 @@ type Query struct {
 	Stay    func(mon uint32, tag uint8) (next uint32, may bool)              // reports whether an admitted call can stay in flight forever, or end without being observed; if nil, no call can
 	state   func(s *Space, words []uint32) bool                              // reports whether a state meets the query
 	lost    func(s *Space, mon uint32, open *openType) uint32                // returns the monitor's next state when the outcome of a call is unknown
-	Sole    int                                                              // index of a net that must be the only one to refuse the call or require approval for it; -1 if the query is not about such a net
+	Sole    int                                                              // index of the net that alone must refuse the call or require approval for it; -1 if the query is not about such a net
 	edges   bool                                                             // whether to record the edges of the state graph
 	Unasked bool                                                             // whether the query is about a call that is admitted without approval
 	Asks    func(*gate.Transition) bool                                      // selects the approvals that count; nil means all
@@ -52,7 +52,7 @@ type openType struct {
 // An event is a step of a run.
 type event struct {
 	kind eventKind
-	arg  uint32 // if a call begins, its class; if a call ends, its type
+	arg  uint32 // the class of the call if it begins, or its type if it ends
 }
 
 type eventKind uint8
@@ -239,7 +239,7 @@ func (s *Space) visitStart(k int32, by event, mon uint32) {
 	next[0] = mon
 	open := openType{tag: cl.tag & Succeeded, stays: by.kind == stays}
 	moved := false
-	var killed []uint64 // by position of the net, the set of observers that stop waiting; nil if all keep waiting
+	var killed []uint64 // for each net, by position, the set of observers that stop waiting; nil if all observers keep waiting
 	for _, t := range cl.effects {
 		b := s.nets[t.Net].begin(int(words[1+t.Net]), t.Meaning)
 		next[1+t.Net] = uint32(b.next)
@@ -298,8 +298,8 @@ func (o *openTypeTable) clearSpoiled(words []uint32) {
 // are exact.
 const maxAlike = 2
 
-// insert adds a call of type id to opens, the sorted types of the calls in flight. It returns opens
-// unchanged if opens already stands for any number of calls of this type.
+// insert adds a call of type id to opens, the sorted types of the calls in flight. If opens already
+// represents any number of calls of this type, insert returns opens unchanged.
 func (o *openTypeTable) insert(opens []uint32, id uint32) []uint32 {
 	i, alike := find(opens, id)
 	if o.types.List[id].isSaturated(alike) {
@@ -370,8 +370,9 @@ func (o *openTypeTable) typeOf(t openType) uint32 {
 	return uint32(o.types.NumberOf(k, t))
 }
 
-// unclear reports whether an unknown outcome must be explored separately for calls of type id,
-// because its effect differs both from that of a failure and from that of a call that never ends.
+// unclear reports whether an unknown outcome of calls of type id must be explored separately. This
+// is necessary if its effect differs both from the effect of a failure and from the effect of a
+// call that never ends.
 func (o *openTypeTable) unclear(id uint32) bool {
 	t := &o.types.List[id]
 	flies := slices.ContainsFunc(t.holds, func(h callclass.Effect) bool {
@@ -415,10 +416,11 @@ func (s *Space) end(k int32, id uint32, kind eventKind) {
 	by := event{kind: kind, arg: id}
 	opens := s.opens(k)
 	i, alike := find(opens, id)
-	// If the listed calls of type id stand for any number of calls, one of them can succeed without
-	// changing the list. But the list might also stand for exactly the listed calls, so the state
-	// with one call fewer must be visited, too. This is unnecessary after a success if t.many is
-	// set, unless the end of the last such call lets other calls count toward requirements again.
+	// The listed calls of type id may represent any number of calls. In that case, one of them can
+	// succeed without changing the list. But the list might also represent exactly the listed
+	// calls, so the state with one call fewer must be visited as well. This is unnecessary after a
+	// success if t.many is set, unless other calls count toward requirements again once the last
+	// such call ends.
 	if kind == succeeds && t.isSaturated(alike) {
 		s.visitEnd(k, opens, killed, rest, by)
 	}

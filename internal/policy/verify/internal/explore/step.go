@@ -150,17 +150,17 @@ func (n *structure) holds(l *localState, places []int) bool {
 	return slices.ContainsFunc(places, func(p int) bool { return present[p] > 0 })
 }
 
-// void reports whether transition t waits for calls to succeed, but would not count this call. This
-// is so if the call itself or a call in flight keeps calls from counting toward requirements (see
-// [gate.Transition.Spoils]).
+// void reports whether transition t waits for calls to succeed but would not count this call. It
+// would not if this call, or a call in flight, prevents calls from counting toward requirements
+// (see [gate.Transition.Spoils]).
 func (n *structure) void(l *localState, e callclass.Meaning, t int) bool {
 	def := &n.Info.Transitions[t]
 	return def.Deferred && (l.spoiled || e.Spoils())
 }
 
-// earn adds transitions to chosen, the transitions that gate the call, and returns the result. It
-// adds those that count the call toward a requirement, if they are still enabled after the chosen
-// transitions have taken their tokens.
+// earn adds transitions to chosen and returns the result. chosen contains the transitions that gate
+// the call. The added transitions count the call toward a requirement; they must still be enabled
+// after the chosen transitions have taken their tokens.
 func (n *structure) earn(l *localState, e callclass.Meaning, chosen []int) []int {
 	after := slices.Clone(l.marking)
 	for _, t := range chosen {
@@ -196,8 +196,9 @@ func (n *structure) candidate(l *localState, lists []int, observed bool) int {
 	return -1
 }
 
-// take removes from m the tokens that transition t consumes when a call begins, provided that t is
-// enabled. Tokens that t puts back at once remain in m. take reports whether t is enabled.
+// take removes from m the tokens that transition t takes when a call begins. It leaves tokens that
+// t would put back immediately. take reports whether t is enabled; if t is disabled, take does
+// nothing.
 func (n *structure) take(t int, m petri.Marking) bool {
 	if !n.Trans[t].Enabled(m) {
 		return false

@@ -9,8 +9,8 @@ type tree[E any] struct {
 	by    []E     // the step that leads from the predecessor to each state
 }
 
-// add returns the index of the state with the given key, adding the state if necessary, and reports
-// whether the state is new.
+// add returns the index of the state with the given key. It adds the state if it does not exist,
+// and reports whether it did so.
 func (t *tree[E]) add(key []byte, from int32, by E) (k int32, fresh bool) {
 	if k, ok := t.index[string(key)]; ok {
 		return k, false

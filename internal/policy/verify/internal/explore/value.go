@@ -32,9 +32,9 @@ func (m *Model) OneValue() *Model {
 // Assured reports, for each state, whether successful calls of allowed classes can certainly reach
 // the goal.
 //
-// A map entry can match one key value but not another. Assured therefore searches once for each
-// value that the classes mention, and requires that every search reaches the goal. If the goal is
-// not only about the tracked value, one search that reaches it from all states is enough.
+// A map entry can match one key value but not another. Assured therefore runs one search for each
+// value used in the classes, and every search must reach the goal. If the goal is not only about
+// the tracked value, one search that reaches it from all states is enough.
 func (s *Space) Assured(g *Goal, allowed func(class int) bool) []bool {
 	var all []bool
 	for _, v := range s.valuesOf(allowed) {
@@ -58,8 +58,8 @@ func (s *Space) Assured(g *Goal, allowed func(class int) bool) []bool {
 	return all
 }
 
-// valuesOf returns the distinct values that the allowed classes mention. The first element is the
-// zero Values, for classes that mention no value.
+// valuesOf returns the distinct values used in the allowed classes. The first element is the zero
+// Values, for classes that use no value.
 func (s *Space) valuesOf(allowed func(class int) bool) []callclass.Values {
 	all := []callclass.Values{{}}
 	for i := range s.classes {
@@ -156,9 +156,8 @@ func (n *Net) unusedStates() map[int]bool {
 	return states
 }
 
-// anyValue reports whether effect a can occur without the tracked key value. This is so if each
-// transition in a is fired by the clock, or lets the call pass without firing because the call
-// lacks the tracked value.
+// anyValue reports whether effect a can occur without the tracked key value. It can if every
+// transition in a is fired by the clock, or does not fire because the call lacks the tracked value.
 func (n *structure) anyValue(a callclass.Ask) bool {
 	return !slices.ContainsFunc(a.Transitions, func(t int) bool { return !slices.Contains(n.timed, t) && !slices.Contains(a.Idle, t) })
 }

@@ -7,8 +7,8 @@ import (
 	"github.com/petrigate/petrigate/internal/policy/verify/internal/callclass"
 )
 
-// A view is the model restricted to some of its nets and to the classes of calls that these nets
-// distinguish. Fewer nets forbid fewer calls, so a call that some view does not admit is not
+// A view is a model with only some of its nets, and with the classes of calls that these nets
+// distinguish. Fewer nets forbid fewer calls. A call that no run in a view admits is therefore not
 // admitted by the policy either.
 type view struct {
 	model   *Model
