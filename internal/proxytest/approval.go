@@ -10,8 +10,8 @@ import (
 	"github.com/petrigate/petrigate/proxy"
 )
 
-// PINHash is the hash of the PIN "correct horse". It uses the minimum number of iterations instead
-// of the default number, so checks are six times faster.
+// PINHash is the hash of the PIN "correct horse". It uses the minimum number of iterations, so that
+// checks are six times faster than with the default number.
 const PINHash = "pbkdf2-sha256:100000:c2FsdCBvZiB0aGUgdGVzdA:-1O6tBFc88ZKIDgojvmnui_Bf0mc2SAWlPYcXiKWr30"
 
 // A Question is a request for approval from the proxy to a client: an elicitation/create request
@@ -33,8 +33,8 @@ const (
 	Cancel  = `{"action":"cancel"}`
 )
 
-// Asks makes a call to a tool, waits until the proxy asks for approval, and returns the proxy's
-// question.
+// Asks makes a call to a tool, waits until the proxy asks for approval, and returns the approval
+// request.
 func (c *Client) Asks(tool, args string) Question {
 	c.T.Helper()
 	return c.AwaitQuestion(tool, args, c.Call(tool, args))
@@ -71,7 +71,7 @@ func (q Question) Send(result string) (id string) {
 	return q.Client.CallWith(q.Tool, q.Args, "", q.ReplyParams(result))
 }
 
-// ReplyParams returns the members that a client adds to the params when it repeats the call with an
+// ReplyParams returns the JSON members to add to the params when a client repeats the call with an
 // answer to the question.
 func (q Question) ReplyParams(result string) string {
 	return `,"inputResponses":{"approval":` + result + `},"requestState":` + q.State
@@ -112,7 +112,7 @@ const ParkAtOnce = time.Nanosecond
 func (c *Client) Parks(tool, args string) string {
 	c.T.Helper()
 	r := c.Do(tool, args)
-	for c.Leg.Modern && Member(r.Result, "resultType") == `"input_required"` { // this result asks the client to repeat the call later, not to approve it
+	for c.Leg.Modern && Member(r.Result, "resultType") == `"input_required"` { // this result tells the client to repeat the call later; it does not ask for approval
 		r = c.Reply(c.CallWith(tool, args, "", `,"requestState":`+Member(r.Result, "requestState")))
 	}
 	id := r.Decision("approval")

@@ -130,8 +130,8 @@ func (c *Client) CountFrom(n int) { c.lastID.Store(int64(n)) }
 // nextID returns an unused request ID as JSON.
 func (c *Client) nextID() string { return strconv.FormatInt(c.lastID.Add(1), 10) }
 
-// Meta returns a _meta member, followed by a comma, for the beginning of a request's params. The
-// object contains the members that the revision requires and the given members. If there are no
+// Meta returns a _meta member for the beginning of a request's params, followed by a comma. The
+// object contains the given members and the members that the revision requires. If there are no
 // members, Meta returns the empty string.
 func (c *Client) Meta(extra string) string {
 	var members []string
@@ -204,9 +204,8 @@ func (c *Client) List() Message {
 	return c.Reply(c.Sendf(`{"jsonrpc":"2.0","id":%ID%,"method":"tools/list","params":{%META%"x":0}}`))
 }
 
-// Send sends a raw message unchanged. Over HTTP, it sets the headers that a correct client sends,
-// except that headers in the second argument take precedence. Responses arrive in the client's
-// mailbox.
+// Send sends a raw message unchanged. Over HTTP, it sets the same headers as a correct client;
+// headers in the second argument take precedence. Responses arrive in the client's mailbox.
 func (c *Client) Send(raw []byte, change http.Header) {
 	if c.in != nil {
 		_, _ = c.in.Write(append(bytes.Clone(raw), '\n')) // the error is ignored: if the proxy no longer reads, the test fails because it receives no response
@@ -233,7 +232,7 @@ func (c *Client) Send(raw []byte, change http.Header) {
 }
 
 // newRequest returns a request without a body, with the headers of a correct client. If the last
-// argument is not empty, it becomes the Last-Event-ID header.
+// argument is not empty, newRequest also sets the Last-Event-ID header.
 func (c *Client) newRequest(ctx context.Context, method, last string) *http.Request {
 	c.T.Helper()
 	r, err := http.NewRequestWithContext(ctx, method, c.Site.HTTP.URL+"/mcp", http.NoBody)
@@ -402,8 +401,8 @@ func (c *Client) StatusText() string {
 	return result.Contents[0].Text
 }
 
-// Leave cancels the requests with the given IDs, to save the memory for their responses. Over
-// stdio, it has no effect.
+// Leave cancels the requests with the given IDs, so that their responses use no memory. Over stdio,
+// Leave does nothing.
 func (c *Client) Leave(ids []string) {
 	c.mu.Lock()
 	defer c.mu.Unlock()

@@ -5,7 +5,7 @@ import (
 	"time"
 )
 
-// A Clock shows a time that changes only when a test moves it.
+// A Clock is a simulated clock. Its time changes only when a test changes it.
 type Clock struct {
 	mu  sync.Mutex
 	now time.Time

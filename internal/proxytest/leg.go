@@ -8,9 +8,9 @@ import (
 	"github.com/petrigate/petrigate/internal/testserver"
 )
 
-// A Leg is one of the four ways to connect a client: a transport and a family of protocol
-// revisions. A rule that applied only to some legs would be a security hole, so most test cases run
-// on all legs; see [EachLeg].
+// A Leg is one of the four ways to connect a client. It combines a transport with a family of
+// protocol revisions. A rule that applied only to some legs would be a security hole, so most test
+// cases run on all legs; see [EachLeg].
 type Leg struct {
 	Name         string
 	HTTP, Modern bool

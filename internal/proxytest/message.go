@@ -15,7 +15,8 @@ type Message struct {
 	Session               string
 }
 
-// ParseMessage parses a message. It leaves the fields for invalid or missing members empty.
+// ParseMessage parses a message. If a member is invalid or missing, the corresponding field is
+// empty.
 func ParseMessage(raw []byte, status int) Message {
 	if len(raw) > large {
 		return parseLarge(raw, status)
@@ -33,8 +34,7 @@ func ParseMessage(raw []byte, status int) Message {
 // race detector, parsing a larger message would take seconds.
 const large = 1 << 20
 
-// parseLarge parses a message without looking inside its params, result or error, which must be the
-// last member.
+// parseLarge parses a message but not its params, result or error, which must be the last member.
 func parseLarge(raw []byte, status int) Message {
 	m := Message{Raw: raw, Status: status}
 	contents := map[string]*json.RawMessage{"params": &m.Params, "result": &m.Result, "error": &m.Error}

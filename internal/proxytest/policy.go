@@ -67,8 +67,8 @@ func ChainPolicy(t *testing.T, tools ...string) *gate.Policy {
 	})
 }
 
-// ChainInFlight fails the test unless exactly one call is in flight and the net of [ChainPolicy]
-// has its token in the place "ready".
+// ChainInFlight fails the test unless exactly one call is in flight and the token of [ChainPolicy]
+// is in the place "ready".
 func (s *Site) ChainInFlight() {
 	s.T.Helper()
 	if s.OpenCalls() != 1 || s.Marking("chain", "ready") != 1 || s.Marking("chain", "done") != 0 {
@@ -77,7 +77,7 @@ func (s *Site) ChainInFlight() {
 }
 
 // ChainSettled waits until all calls have an outcome. It then fails the test unless the token of
-// the net of [ChainPolicy] is in the given place.
+// [ChainPolicy] is in the given place.
 func (s *Site) ChainSettled(place string) {
 	s.T.Helper()
 	s.Eventually("the call is settled", func() bool { return s.OpenCalls() == 0 })

@@ -94,8 +94,8 @@ func Start(t *testing.T, s Setup) *Site {
 }
 
 // protocolOf returns the protocol version to configure for an upstream, or "" if the proxy should
-// detect it. If the upstream supports only revision 2026-07-28, detection could time out on a busy
-// machine, so the version is configured.
+// detect it. An upstream that supports only revision 2026-07-28 needs a configured version, because
+// detection could time out on a busy machine.
 func protocolOf(r testserver.Revisions) string {
 	if r == testserver.Modern {
 		return "2026-07-28"
@@ -207,7 +207,8 @@ func (s *Site) Executed(tool string, n int) {
 }
 
 // Eventually polls ok until it returns true. If this takes longer than [Patience], Eventually fails
-// the test with the message "waited in vain until", followed by the given description of the state.
+// the test. The failure message is "waited in vain until", followed by the given description of the
+// state.
 func (s *Site) Eventually(state string, ok func() bool) {
 	s.T.Helper()
 	limit := time.NewTimer(Patience)

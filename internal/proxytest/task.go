@@ -58,12 +58,12 @@ func (c *Client) BeginTask(tool, args string) (id string) {
 	return id
 }
 
-// CallAsTask sends a call to be run as a task, and returns the ID of the request.
+// CallAsTask asks the upstream to run a call as a task. It returns the ID of the request.
 func (c *Client) CallAsTask(tool, args, meta string) (id string) {
 	if c.Leg.Modern {
 		return c.CallWith(tool, args, meta, "")
 	}
-	return c.CallWith(tool, args, meta, `,"task":{}`) // without a ttl, because a server built with mcp-go would keep a goroutine until the ttl expires, and the tests would report it as a leak
+	return c.CallWith(tool, args, meta, `,"task":{}`) // no ttl, because a server built with mcp-go keeps a goroutine until the ttl expires, and the tests would report this as a leak
 }
 
 // RequestTask sends a request about a task and returns the ID of the request.

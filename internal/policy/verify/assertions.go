@@ -26,8 +26,8 @@ type AtMost struct {
 	Per   Period
 }
 
-// A Period specifies when the count of an [AtMost] restarts. If the Period is zero, the count never
-// restarts, and each session is counted separately.
+// A Period specifies when the count of an [AtMost] starts again at zero. With the zero Period, each
+// session is counted separately and its count never restarts.
 type Period struct {
 	Call       gate.Tool     // tool whose calls restart the count; if its name is empty, no call restarts the count
 	Successful bool          // whether only successful calls to Call restart the count
@@ -111,6 +111,6 @@ type (
 	// Only claims that each admitted call is certain to have one of the names in Tools.
 	Only struct {
 		Tools      []gate.Tool
-		Unapproved *Approval // if not nil, other calls are allowed if they need this approval
+		Unapproved *Approval // if not nil, calls with other names are allowed if they need this approval
 	}
 )

@@ -28,8 +28,9 @@ func (m *prover) decideCallable(t gate.Tool) Name {
 	return Name{Tool: t, Why: why}
 }
 
-// checkName replaces the sequences of calls in n, which were found in the model, with sequences
-// that the gate admits. If the gate admits no such sequence, checkName returns the reason.
+// checkName replaces the sequences of calls in n with sequences that the gate admits. The old
+// sequences were found in the model. If the gate admits no such sequence, checkName returns the
+// reason.
 func (m *prover) checkName(n Name) (played Name, why string) {
 	var failing string
 	n.Shortest, why = m.checkRun(n.Shortest)

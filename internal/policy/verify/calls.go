@@ -9,7 +9,7 @@ import (
 	"github.com/petrigate/petrigate/internal/policy/verify/internal/explore"
 )
 
-// A Call stands for all calls that a policy cannot distinguish from it.
+// A Call represents a set of calls that the policy cannot distinguish.
 type Call struct {
 	Name string // human-readable name: the last name that a map statement or an action gives to the call, or the tool if no such name exists
 	Tool string

@@ -54,9 +54,10 @@ func (a *ForEach) narrow(tag func(*callclass.Class) uint8) func(*callclass.Class
 	}
 }
 
-// hasTrackedValue reports whether calls of class s have the tracked value, the one key value that
-// the proof considers. If keys compare several fields, only the first field that is present counts.
-// The key of a [ForEach] claim is ignored, because [ForEach.narrow] checks it.
+// hasTrackedValue reports whether calls of class s have the tracked value. The tracked value is the
+// one key value that the proof considers. If a key compares several fields, only the first field
+// that is present counts. hasTrackedValue ignores the key of a [ForEach] claim, because
+// [ForEach.narrow] checks it.
 func (m *prover) hasTrackedValue(s *callclass.Class) bool {
 	if m.each == nil {
 		return s.TracksFirst()
@@ -64,8 +65,8 @@ func (m *prover) hasTrackedValue(s *callclass.Class) bool {
 	return s.TracksFirst(list.Map(m.each.Key, func(c Compared) gate.Field { return c.Field })...)
 }
 
-// NeverMet is like [explore.Model.NeverMet], which asks whether the query is ever met. If the claim
-// is made for each value of a key, NeverMet restricts the query to calls with the same key value.
+// NeverMet is like [explore.Model.NeverMet], which tries to prove that no run meets the query. If
+// the claim is made for each value of a key, NeverMet considers only calls with the same key value.
 func (m *prover) NeverMet(q *explore.Query, nets []int) explore.Answer {
 	if m.each == nil {
 		return m.Model.NeverMet(q, nets)

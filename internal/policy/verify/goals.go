@@ -17,8 +17,8 @@ func (m *prover) groupsOf(nets []int) []int {
 }
 
 // matcherOf returns a function that recognizes calls to tool t. If a net with a key gates the tool,
-// the second result is true, and the function recognizes only calls with the tracked value, the one
-// key value that the proof considers.
+// the second result is true, and the function recognizes only calls with the tracked value. The
+// tracked value is the one key value that the proof considers.
 func (m *prover) matcherOf(t gate.Tool) (match func(*callclass.Class) bool, one bool) {
 	carries := func(s *callclass.Class) bool { return s.Carries(t, false) }
 	classes, _ := m.ClassesFor(nil, taggerOf(t))

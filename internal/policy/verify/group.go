@@ -6,8 +6,8 @@ import (
 	"github.com/petrigate/petrigate/internal/policy/verify/internal/explore"
 )
 
-// exploreGroup looks for deadlocks in a group of nets. If simpler checks give no answer, it
-// explores the states of the group, as far as the limits allow.
+// exploreGroup looks for deadlocks in a group of nets. It first tries simpler checks. If they give
+// no answer, it explores the states of the group within the limits.
 func (m *prover) exploreGroup(nets []int) Group {
 	g := m.explored(nets)
 	run, why := m.checkRun(g.Deadlock.Trace)

@@ -9,9 +9,9 @@ import (
 	"github.com/petrigate/petrigate/internal/policy/verify/internal/explore"
 )
 
-// A tool can become permanently unavailable in three ways. Calls can exhaust a limit per session,
-// as intended. Successful calls can reach the end of a workflow. Finally, a failed call can lock
-// out the tool although successful calls alone never would. Only the last case counts as a loss.
+// A tool can become permanently unavailable in three ways. Calls can exhaust a limit per session;
+// this is intended. Successful calls can reach the end of a workflow. A failed call can lock out
+// the tool even though successful calls alone never would. Only the last case counts as a loss.
 
 // Limits on the number of states that the search for losses visits: in total, and per search. Both
 // grow with Options.States if it exceeds its default.

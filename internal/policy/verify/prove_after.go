@@ -8,9 +8,9 @@ import (
 
 func (a NeverAfter) tools() []gate.Tool { return append([]gate.Tool{a.Tool, a.After}, a.Until...) }
 
-// prove looks for a run that admits a call to Tool after a call to After. The query's monitor is in
-// state 1 while a call to Tool would violate the claim: from the time a call to After is admitted
-// until a call to one of the tools in Until succeeds.
+// prove looks for a run that admits a call to Tool after a call to After. The monitor is in state 1
+// while a call to Tool would violate the claim. It enters state 1 when a call to After is admitted,
+// and leaves it when a call to a tool in Until succeeds.
 func (a NeverAfter) prove(m *prover) Proof {
 	tools := tagger([]gate.Tool{a.Tool}, []gate.Tool{a.After}, a.Until)
 	return m.proveNeverMet(&explore.Query{
@@ -35,8 +35,8 @@ func (a NeverAfter) prove(m *prover) Proof {
 
 func (a NeverWhile) tools() []gate.Tool { return []gate.Tool{a.Tool, a.Other} }
 
-// Bits of the monitor state in the proof of a [NeverWhile]. They record whether a call to Other, or
-// one to Tool, is still in flight.
+// Bits of the monitor state in the proof of a [NeverWhile]. One bit records that a call to Other is
+// still in flight. The other bit records the same for a call to Tool.
 const (
 	otherStays = 1 << iota
 	toolStays

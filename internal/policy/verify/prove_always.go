@@ -33,7 +33,7 @@ func (a AlwaysPossible) prove(m *prover) Proof {
 		match, one = m.matcherOf(a.Tool)
 	}
 	classes, gap := m.ClassesFor(nil, taggerOf(a.Tool))
-	var matched, known []int // nets that calls to the tool affect; known leaves out some calls that might be impossible
+	var matched, known []int // nets affected by calls to the tool; known ignores some calls that might be impossible
 	for i, s := range classes {
 		if !match(s) {
 			continue
@@ -61,9 +61,9 @@ func (a AlwaysPossible) prove(m *prover) Proof {
 }
 
 // proveAlways tries to prove that successful calls can reach the goal from every state. around
-// contains all nets that matter. If their calls are known and their combined states are few enough,
-// proveAlways explores them all. Otherwise, it starts with the nets in few and adds others as
-// needed.
+// contains all nets that matter. If their calls are known and they have few enough combined states,
+// proveAlways explores all of these states. Otherwise, it starts with the nets in few and adds
+// others when needed.
 func (m *prover) proveAlways(around, few []int, g *explore.Goal) Proof {
 	if why := m.WhyAdvisory(around); why != "" {
 		return Proof{Why: why}
@@ -84,9 +84,9 @@ func (m *prover) proveAlways(around, few []int, g *explore.Goal) Proof {
 }
 
 // alwaysBy tries to decide whether the goal can always be reached, exploring only the given nets.
-// The claim is proved if calls that no other net ever refuses lead to the goal from every state. It
-// is refuted by a run that all nets admit and that leads to a state where the given nets make the
-// goal unreachable. If the result is unknown, more contains the nets to add for another attempt.
+// The claim is proved if calls that no other net ever refuses lead to the goal from every state.
+// The claim is refuted if all nets admit a run to a state where the given nets make the goal
+// unreachable. If the result is unknown, more contains nets to add for the next attempt.
 func (m *prover) alwaysBy(nets []int, g *explore.Goal) (p Proof, more []int) {
 	tag := explore.Tagger(func(s *callclass.Class) bool { return !s.Waits && g.Matches(s) })
 	if why := m.Calls.Gap(nets, tag); why != "" {

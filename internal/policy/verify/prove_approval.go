@@ -9,7 +9,7 @@ import (
 )
 
 // matcher returns a function that reports whether a transition requires the approval described by
-// a. It returns nil if any approval will do.
+// a. It returns nil if every approval is acceptable.
 func (a *Approval) matcher() func(*gate.Transition) bool {
 	if a == nil || a.Count < 2 && a.Via == "" {
 		return nil
@@ -21,8 +21,8 @@ func (a *Approval) matcher() func(*gate.Transition) bool {
 
 func (a NeverWithoutApproval) tools() []gate.Tool { return []gate.Tool{a.Tool} }
 
-// anything is a pattern that matches all tools. An [Only] is also about tools that no rule matches,
-// and this pattern makes the enumeration of tools include them.
+// anything is a pattern that matches all tools. An [Only] also concerns tools that no rule matches.
+// With this pattern, the enumeration of tools includes them.
 var anything = gate.Tool{Name: "***", Kind: gate.Glob}
 
 func (a Only) tools() []gate.Tool { return append(slices.Clone(a.Tools), anything) }

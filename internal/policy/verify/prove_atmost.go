@@ -44,12 +44,12 @@ func (a AtMost) refillInterval() time.Duration {
 	return (a.Per.Window + n - 1) / n
 }
 
-// maxCount is the highest count that the first search for a counterexample tracks. If Count is
-// higher, [AtMost.lengthen] then makes the counterexample longer by repeating one of its calls.
+// maxCount is the highest count tracked by the first search for a counterexample. If Count is
+// higher, [AtMost.lengthen] extends the counterexample by repeating one of its calls.
 const maxCount = 64
 
-// maxExact is the highest count to search for again if [AtMost.lengthen] fails and some calls
-// restart the count.
+// maxExact is the highest Count that is searched for directly if [AtMost.lengthen] fails and some
+// calls restart the count.
 const maxExact = 500
 
 // query returns a query for a run with more than count calls per session, or between two calls that
@@ -80,7 +80,7 @@ func (a AtMost) query(count int) *explore.Query {
 }
 
 // proveCount tries to prove that at most Count calls are admitted per session, or between two calls
-// that restart the count. If the claim is refuted, it also returns the run that refutes it.
+// that restart the count. If it refutes the claim, it also returns the counterexample.
 func (a AtMost) proveCount(m *prover) (Proof, []explore.Move) {
 	q := a.query(min(a.Count, maxCount))
 	f := m.NeverMet(q, nil)
@@ -94,8 +94,8 @@ func (a AtMost) proveCount(m *prover) (Proof, []explore.Move) {
 	return m.toProof(f, q), f.Moves
 }
 
-// lengthen repeats one of the calls in a run until the run exceeds Count, to get a counterexample.
-// It returns nil if the policy admits no such run.
+// lengthen looks for a counterexample by repeating one of the calls in a run until the run exceeds
+// Count. It returns nil if the policy admits no such run.
 func (a AtMost) lengthen(m *prover, ms []explore.Move) []explore.Move {
 	q := a.query(a.Count)
 	for i, mv := range ms {
@@ -123,7 +123,8 @@ func (a AtMost) proveWindow(m *prover) Proof {
 	return Proof{Why: "calls were counted only at certain times"}
 }
 
-// past is the monitor's state once time has passed. The monitor then counts no more calls.
+// past is the monitor's state after time has passed. In this state, the monitor counts no more
+// calls.
 const past = ^uint32(0)
 
 // instantQuery returns a query for a run with more than Count calls before any time has passed.

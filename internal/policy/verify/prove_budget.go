@@ -7,7 +7,7 @@ import (
 )
 
 // proveWithoutBudget tries to prove the claim for the policy without the limits that gate only
-// Tool. More runs may be possible without these limits, so a counterexample counts only if the real
+// Tool. Removing these limits may allow more runs, so a counterexample is valid only if the real
 // policy also admits it.
 func (a AlwaysPossible) proveWithoutBudget(m *prover) Proof {
 	var nets []gate.Net

@@ -44,8 +44,8 @@ func (a NoFailureLocks) prove(m *prover) Proof {
 }
 
 // lockedByFailure decides whether a run refutes the claim because its last call does not succeed.
-// It does if a call selected by match would still be reachable with some key value after the last
-// call had succeeded. Otherwise, the result is unknown.
+// The claim is refuted if, after a success of that call, a call selected by match would still be
+// reachable with some key value. Otherwise, the result is unknown.
 func (m *prover) lockedByFailure(failed []explore.Move, match func(*callclass.Class) bool) Proof {
 	won := slices.Clone(failed)
 	won[len(won)-1].End = gate.Success

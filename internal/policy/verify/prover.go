@@ -119,7 +119,7 @@ type Proof struct {
 	Witness        Trace  // for Reachable, if Proved, a run that leads to a call to Tool
 	Because        []Net  // nets that cause the result; if Refuted, all of them are necessary unless Rough is set
 	Rough          bool   // if Refuted, whether some nets in Because might be unnecessary; set if not all subsets were tried
-	Default        bool   // if Refuted, whether all calls that the assertion is about are refused by the policy's default
+	Default        bool   // if Refuted, whether the policy's default refuses all calls that the assertion concerns
 	ForEach        string // if the claim is proved only for each key value separately, a phrase such as "for each path"
 	Why            string
 	Supposed       string // if Unknown because a tool might not exist, the name of that tool
@@ -127,17 +127,17 @@ type Proof struct {
 	query *explore.Query // query that Counterexample meets; may be nil
 }
 
-// ForEach claims that Of, a [NeverBefore] or an [AtMost], holds for each value of the key
-// separately. For a given value, only the calls with that value are considered. A NeverBefore is
-// also about calls to its Tool that have no value.
+// ForEach claims that Of, a [NeverBefore] or an [AtMost], holds separately for each value of the
+// key. For each value, it considers only the calls with that value. A NeverBefore also concerns
+// calls to its Tool without a value.
 type ForEach struct {
 	Of  Assertion
 	Key []Compared
 }
 
-// A Compared is a pair of fields, read from two different calls, that must have the same value.
-// Field is read from a call that the claim is about. Other is read from a call that must come
-// first, for [NeverBefore], or that restarts the count, for [AtMost].
+// A Compared is a pair of fields that must have the same value in two different calls. Field is
+// read from a call that the claim concerns. In a [NeverBefore], Other is read from a call that must
+// come first. In an [AtMost], it is read from a call that restarts the count.
 type Compared struct{ Field, Other gate.Field }
 
 // enforces reports whether any enforced net satisfies the given condition.
@@ -187,9 +187,9 @@ func compared(p *gate.Policy, all []Assertion) (out [][]callclass.Reading) {
 	return out
 }
 
-// resolveField tries to replace a field that cannot be evaluated, because it is an expression
-// without a [gate.ValueReader]. The replacement is a field of the policy's keys with a reader and
-// the same source text. If no such field exists, or f can be evaluated, resolveField returns f.
+// resolveField returns f if f can be evaluated. Otherwise, f is an expression without a
+// [gate.ValueReader]. resolveField then looks in the policy's keys for a field with a reader and
+// the same source text. If it finds no such field, it returns f.
 func resolveField(p *gate.Policy, f gate.Field) gate.Field {
 	if f.Path != "" || f.Reader != nil {
 		return f

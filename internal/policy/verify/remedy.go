@@ -30,8 +30,8 @@ type Remedy struct {
 	Steps Trace  // the calls to make before the refused call; each must succeed before the next begins
 	Why   string // if neither Found nor None is set, why the search was inconclusive
 
-	// Asks maps the index of a step to the number of people who must approve it. The index
-	// len(Steps) stands for the refused call.
+	// Asks contains the number of people who must approve each step, keyed by the step's index. The
+	// refused call has the index len(Steps).
 	Asks map[int]int
 
 	Shared bool              // whether some refusing net also counts calls in other sessions
@@ -43,8 +43,8 @@ type Remedy struct {
 // waiting for the response.
 const remedyStates = 2000
 
-// remedyRoom limits the number of states that searches visit in one model, and thereby its memory
-// use. Once the limit is exceeded, the next search uses a new model.
+// remedyRoom limits the number of states that searches visit in one model, and thus the model's
+// memory use. Once the limit is exceeded, the next search uses a new model.
 const remedyRoom = 1_000_000
 
 // NewRemedyFinder returns a RemedyFinder for p. It uses only the options Tools and Lacks. If Tools
@@ -96,8 +96,8 @@ func (f *RemedyFinder) Remedy(s *gate.State, c gate.Call, r *gate.Refusal) Remed
 	return remedy
 }
 
-// awaited reports whether, for each refusing net, some open call would produce the missing tokens
-// if it succeeded.
+// awaited reports whether each refusing net waits for an open call that would produce the missing
+// tokens by succeeding.
 func awaited(r *gate.Refusal) bool {
 	return len(r.Blocks) > 0 && !slices.ContainsFunc(r.Blocks, func(b gate.Block) bool {
 		return !slices.ContainsFunc(b.Holds, func(h gate.Holder) bool { return h.Brings })
@@ -198,14 +198,14 @@ func (t *remedySearch) states() []*gate.NetData {
 	return states
 }
 
-// maxRounds is the maximum number of times that a remedy is extended because of another key value
-// of the call.
+// maxRounds is the maximum number of times to extend a remedy because the call has another key
+// value.
 const maxRounds = 8
 
-// continueFrom extends a remedy that is not sufficient. s is the state after the remedy's steps,
-// and stopped is the refusal of the call in that state. The second result is false if continueFrom
-// gives up: no key value caused the refusal, the remedy has no steps, or it has been extended
-// maxRounds times already.
+// continueFrom extends a remedy that is not sufficient. s is the state after the steps of the
+// remedy, and stopped is the refusal of the call in that state. continueFrom gives up if no key
+// value caused the refusal, if the remedy has no steps, or if the remedy was already extended
+// maxRounds times. The second result is then false.
 func (t *remedySearch) continueFrom(s *gate.State, so Remedy, stopped *gate.Refusal) (Remedy, bool) {
 	keyed := slices.ContainsFunc(stopped.Blocks, func(b gate.Block) bool { return b.Key != nil })
 	if t.rounds++; !keyed || len(so.Steps) == 0 || t.rounds > maxRounds {
@@ -217,8 +217,9 @@ func (t *remedySearch) continueFrom(s *gate.State, so Remedy, stopped *gate.Refu
 	return next.find(t.finder.refusingNets(stopped)), true
 }
 
-// find looks for a plan, a sequence of calls before the refused one, that the gate accepts. It
-// starts with the given nets and adds those that refuse a plan.
+// find looks for a plan that the gate accepts. A plan is a sequence of calls before the refused
+// call. find starts with the given nets. If another net refuses a plan, it adds this net and tries
+// again.
 func (t *remedySearch) find(nets []int) Remedy {
 	for {
 		plan, complete := t.plan(nets, true)
@@ -291,8 +292,8 @@ func (t *remedySearch) try(plan []*callclass.Class) (Remedy, *gate.State, *gate.
 	return remedy, s, stopped
 }
 
-// makeLast makes the call c, which is the last step of the remedy, with the approvals that it
-// needs. It then ends c successfully with the given result. It returns the refusal if c is refused.
+// makeLast makes the call c, the last step of the remedy, and grants the approvals that c needs. It
+// then ends c successfully with the given result. If c is refused, makeLast returns the refusal.
 func (t *remedySearch) makeLast(s *gate.State, c gate.Call, remedy *Remedy, result string) *gate.Refusal {
 	d, delta := t.finder.policy.Decide(s, c, nil)
 	s.Apply(delta)
@@ -314,8 +315,9 @@ func (t *remedySearch) makeLast(s *gate.State, c gate.Call, remedy *Remedy, resu
 	return nil
 }
 
-// plan returns the classes of the shortest run of successful calls that makes the refused call, the
-// goal, possible. The goal itself is not included. plan returns nil if no such run exists.
+// plan returns the classes of the shortest run of successful calls that makes the goal possible.
+// The goal is the refused call; the run does not include it. plan returns nil if no such run
+// exists.
 func (t *remedySearch) plan(nets []int, witnessed bool) (plan []*callclass.Class, complete bool) {
 	offers := func(s *callclass.Class) bool { // consider only existing tools
 		_, ok := t.finder.also[s.Tool]

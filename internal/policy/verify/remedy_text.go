@@ -13,8 +13,8 @@ import (
 	"github.com/petrigate/petrigate/internal/text"
 )
 
-// Calls returns the names of the steps in order, including repeated steps. Synthesized names are
-// replaced by the patterns that they stand for.
+// Calls returns the names of the steps in order, including repeated steps. It replaces each
+// synthesized name by the pattern that it represents.
 func (r *Remedy) Calls() []string {
 	return list.Map(r.Steps.Calls(), func(name string) string { return cmp.Or(r.madeUp[name], name) })
 }

@@ -121,9 +121,9 @@ func (r *replay) admit(s *Step, vary bool) (number uint64, refused *gate.Refusal
 // maxOthers is the maximum number of additional key values per run.
 const maxOthers = 100
 
-// admitRenewed makes the call in step s with a key value other than the tracked one. It first tries
-// the values that it gave to earlier calls of the run, and then a new value. If the gate refuses
-// them all, admitRenewed first makes the calls that lead up to this call, all with the new value.
+// admitRenewed makes the call in step s with an untracked key value. It first tries the values that
+// it gave to earlier calls of the run, and then a new value. If the gate refuses all of them,
+// admitRenewed first makes the calls that lead up to this call, all with the new value.
 func (r *replay) admitRenewed(s *Step) (number uint64, ok bool) {
 	for n := 1; n <= min(r.others+1, maxOthers); n++ {
 		args, ok := s.class.ArgsWithValue(r.values, n)
@@ -142,8 +142,8 @@ func (r *replay) admitRenewed(s *Step) (number uint64, ok bool) {
 	return r.admitLed(s, s.class.RenewTracked(r.values, r.others))
 }
 
-// admitLed makes the calls that lead up to the call in step s, and then that call, all with the
-// given values.
+// admitLed makes the calls that lead up to the call in step s, and then the call itself. All of
+// these calls get the given values.
 func (r *replay) admitLed(s *Step, values callclass.Values) (number uint64, ok bool) {
 	for left := r.prover.wayTo(s.class); len(left) > 0; left = left[1:] {
 		c := left[0]
@@ -167,9 +167,9 @@ func (r *replay) admitLed(s *Step, values callclass.Values) (number uint64, ok b
 	return 0, false
 }
 
-// wayTo returns the classes of calls that lead to a call of class s, including that call. All of
-// these calls have the tracked key value: if calls of class s have another value, the tracked value
-// replaces it. If no such calls are known, wayTo returns nil.
+// wayTo returns the classes of the calls that lead to a call of class s. The last class is that of
+// the call itself, with the tracked value in place of any other key value. All other calls have the
+// tracked value as well. If no such calls are known, wayTo returns nil.
 func (m *prover) wayTo(s *callclass.Class) []*callclass.Class {
 	plan := m.OneValue().Plan(explore.Tagger(func(c *callclass.Class) bool { return c.Owns(s) }), true)
 	if plan.Result != explore.Refuted {
@@ -237,10 +237,10 @@ const maxReplayed = 20_000
 // proof tracks.
 func (s *Step) hasOther() bool { return s.class != nil && s.class.HasOther() }
 
-// alternativeArgs returns arguments to try after a net has refused those of step s. It adds members
-// that do not change the call's names. If a validator refused the step, it adds members that the
-// nets' conditions mention. Otherwise, if a net counts identical calls, it adds a number that makes
-// the call different from earlier ones.
+// alternativeArgs returns arguments to try after a net has refused the arguments of step s. It adds
+// members that do not change the call's names. After a refusal by a validator, it adds members used
+// in the nets' conditions. Otherwise, if a net counts identical calls, it adds a number so that the
+// call differs from earlier calls.
 func (m *prover) alternativeArgs(s *Step, refused *gate.Refusal, number int) []string {
 	var tried []string
 	switch {

@@ -54,8 +54,8 @@ type Group struct {
 	Deadlock Deadlock
 }
 
-// A Deadlock describes whether every call gated by a group can become forbidden forever, even if
-// all calls in flight and all later calls succeed.
+// A Deadlock describes whether a group can reach a state that permanently forbids every call gated
+// by the group, even if all calls in flight and all later calls succeed.
 type Deadlock struct {
 	Result  Result // if Proved, no such state is reachable
 	Trace   Trace  // if Refuted, a run that leads to such a state

@@ -10,7 +10,7 @@ import (
 	"github.com/petrigate/petrigate/internal/policy/verify/internal/explore"
 )
 
-// A Trace is a run: a list of the beginnings and ends of calls.
+// A Trace is a run: the sequence of beginnings and ends of its calls.
 type Trace []Step
 
 // A Step is the beginning or the end of a call.
@@ -21,11 +21,11 @@ type Step struct {
 	Args    string        // JSON arguments; empty means {}
 	Result  string        // JSON result that the call must return on success; empty means any
 	Name    string        // human-readable name: the last name that a map entry or an action of the policy gives the call; if there are no such names, the tool
-	Weak    bool          // whether Name only restricts the call: the call's success does not count toward requirements for Name
+	Weak    bool          // whether Name only restricts the call; the success of the call then does not count toward requirements for Name
 	Wait    time.Duration // if positive, the step is not a call but the passage of this amount of time
-	Ends    bool          // whether the step ends a call, rather than begins one
+	Ends    bool          // whether the step ends a call instead of beginning one
 	Outcome gate.Outcome  // outcome, if the step ends the call
-	Times   int           // if greater than 1, the step stands for this many consecutive successful calls
+	Times   int           // if greater than 1, the number of consecutive successful calls that the step represents
 
 	class *callclass.Class // class of the call, if the step begins one; nil once the run has been replayed
 }
@@ -39,8 +39,8 @@ type Net struct {
 // DefaultStates is the default maximum number of states per search.
 const DefaultStates = explore.DefaultStates
 
-// A Tool is a callable tool with its aliases, the other names that it has independently of the
-// policy.
+// A Tool is a callable tool and its aliases. An alias is a further name that the tool has
+// independently of the policy.
 type Tool = callclass.Tool
 
 // An Overlap is a pair of map entries that read the same field and can match the same call.
@@ -64,8 +64,8 @@ func (t Trace) Calls() []string {
 
 func trace(ms []explore.Move) Trace { return traceTo(ms, nil) }
 
-// traceTo converts the run ms into a trace. It tries to choose argument values that also suit the
-// calls in then, which continue the run.
+// traceTo converts the run ms into a trace. The calls in then continue the run; if possible,
+// traceTo chooses argument values that suit these calls as well.
 func traceTo(ms, then []explore.Move) Trace {
 	var t Trace
 	waits := make(map[int]bool)

@@ -12,8 +12,8 @@ import (
 // value is arbitrary, a proof holds for all values. If the claim has no key, a counterexample can
 // contain calls with several values.
 
-// proof tries to prove the assertion for all values. Failing that, it tries to refute the
-// assertion, first with calls that all have the same value and then with calls that have several
+// proof tries to prove the assertion for all values. If this fails, it tries to refute the
+// assertion: first with calls that all have the same value, then with calls that have several
 // values.
 func (m *prover) proof(a Assertion) Proof {
 	if _, ok := a.(Each); ok {
@@ -46,8 +46,8 @@ func (m *prover) proof(a Assertion) Proof {
 	return p
 }
 
-// forEach returns words such as "for each path" if the claim is proved for each value of a net's
-// key fields separately. It returns "" if no net has such a key.
+// forEach returns a phrase such as "for each path" if the claim is proved separately for each value
+// of a net's key. It returns "" if no net has such a key.
 func (m *prover) forEach(a Assertion, nets []Net) string {
 	for _, n := range m.Nets {
 		if !n.Keyed() || n.Info.Shadow || !slices.Contains(nets, m.net(n.Index)) {
@@ -61,9 +61,9 @@ func (m *prover) forEach(a Assertion, nets []Net) string {
 	return ""
 }
 
-// comparison returns the key fields of the net to compare when the claim is proved for each key
-// value separately. It also returns a phrase for the comparison, such as "with same path". key is
-// nil if the fields cannot be compared.
+// comparison returns the key fields to compare when the claim is proved separately for each value
+// of the net's key. It also returns a phrase that describes the comparison, such as "with same
+// path". key is nil if the fields cannot be compared.
 func comparison(a Assertion, n *explore.Net) (key []Compared, words string) {
 	var other []gate.Field
 	switch a := a.(type) {
@@ -114,8 +114,8 @@ func pair(about, other []gate.Field) (key []Compared) {
 	return key
 }
 
-// isLiveness reports whether the assertion claims that calls remain reachable, possibly by way of
-// calls with other key values.
+// isLiveness reports whether the assertion claims that calls remain reachable. Calls with other key
+// values may be needed to reach them.
 func isLiveness(a Assertion) bool {
 	switch a.(type) {
 	case AlwaysPossible, NoFailureLocks:
