@@ -25,14 +25,15 @@ const (
 	Other                 // the field has a value other than the tracked one
 )
 
-// A Datum is a field that a key reads from calls of a class, with the field's [Presence].
+// A Datum is a field that a key or an assertion reads from calls of a class, with the field's
+// [Presence].
 type Datum struct {
 	Field gate.Field // the field, normalized for comparison
 	Has   Presence
 	sort  int
 }
 
-// A Reading is a field together with the name of the calls that contain it.
+// A Reading is a field together with the name of the calls that the field is read from.
 type Reading struct {
 	Tool  gate.Tool
 	Field gate.Field

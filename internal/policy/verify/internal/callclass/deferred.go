@@ -33,8 +33,8 @@ func (d *deferredGroup) kinds(atoms []int) kindSet {
 }
 
 // Kinds returns classes for the deferred calls, which were too varied to be enumerated in advance.
-// Two calls are in the same class if they have the same effects on the nets and the same result of
-// tag, a query's function for classifying calls. If classes might be missing, gap is the reason.
+// The classes distinguish calls by their effects on the nets and by the result of tag, a query's
+// function for classifying calls. If classes might be missing, gap is the reason.
 func (b *Enumerator) Kinds(nets []int, tag func(*Class) uint8) (classes []*Class, gap string) {
 	for _, d := range b.deferred {
 		k := d.kinds(d.visibleAtoms(nets, tag))

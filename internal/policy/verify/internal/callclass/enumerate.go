@@ -88,8 +88,8 @@ func New(p *gate.Policy, nets []*Net, o Options) *Enumerator {
 	return b
 }
 
-// AdmittedClasses returns the classes that the policy does not deny by default. Classes that some
-// state admits come first, followed by classes that every state blocks, classes that might be
+// AdmittedClasses returns the classes that the policy does not deny by default. Classes that no net
+// always blocks come first, followed by classes that some net always blocks, classes that might be
 // impossible, and classes without known arguments. Within each group, classes that affect fewer
 // nets come first.
 func (b *Enumerator) AdmittedClasses() []*Class {

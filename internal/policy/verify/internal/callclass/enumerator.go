@@ -34,8 +34,8 @@ type fieldTable struct {
 	asked  []Reading // fields that assertions read from calls
 }
 
-// A Class is a set of calls that a policy does not distinguish. It consists of a tool and the names
-// that a single call to the tool can have.
+// A Class is a set of calls that a policy does not distinguish. All of them are calls to the same
+// tool and have the same names.
 type Class struct {
 	Tool      string
 	Args      string         // example arguments as JSON; empty means {}

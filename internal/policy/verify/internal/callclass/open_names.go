@@ -14,7 +14,7 @@ import (
 // A policy's patterns can have too many combinations to enumerate. In this case, names are
 // synthesized separately for each question, and only for the patterns that concern the question.
 
-// openNames represents calls to tools that the policy refers to only by patterns.
+// openNames represents calls to tools and actions that the policy refers to only by patterns.
 type openNames struct {
 	deferredGroup
 	before *Enumerator // an enumerator with only the tools and actions that the policy names

@@ -180,9 +180,10 @@ func (o *openTool) admittedClasses(classes []*Class, atoms []int) []*Class {
 	})
 }
 
-// subsets returns values of the field, one for each nonempty subset of atoms. Atoms are indexes of
-// map statements or of actions. If nets do not distinguish several map statements, a subset
-// contains at most one of them. ok is false if there are too many subsets.
+// subsets returns values of the field. Each value matches a nonempty subset of atoms. Several
+// values can match the same subset. Atoms are indexes of map statements or of actions. If nets do
+// not distinguish several map statements, a subset contains at most one of them. ok is false if
+// there are too many subsets.
 func (b *Enumerator) subsets(f *openField, atoms []int) (values []*value, ok bool) {
 	if f.ps == nil {
 		return listValues(list.Map(atoms, func(a int) string { return f.actions[a] }))

@@ -51,7 +51,8 @@ func (s *Class) Owns(other *Class) bool {
 func numberedValue(n int) literal { return quoteJSON("v" + strconv.Itoa(n)) }
 
 // ArgsWithValue returns arguments for a call of class s. In the arguments, additional value number
-// n replaces the untracked value. ok is false if the names of the class do not permit this value.
+// n replaces the untracked value. ok is false if calls of the class have no untracked value, or if
+// the names of the class do not permit this value.
 func (s *Class) ArgsWithValue(v Values, n int) (args string, ok bool) {
 	if s.of == nil || !s.HasOther() {
 		return "", false
