@@ -48,8 +48,8 @@ func isNumber(text string) bool {
 	return text != "" && text[0] != '"' && json.Unmarshal([]byte(text), &n) == nil && string(n) == text
 }
 
-// withSums returns a copy of o that has a number in every summed field. It sets missing fields to
-// 0. ok is false if a sum does not accept the content of its field.
+// withSums returns o with a number in every summed field. It copies o before it sets missing fields
+// to 0. ok is false if a sum does not accept the content of its field.
 func (w *recipe) withSums(o object) (out object, ok bool) {
 	for _, s := range w.sums {
 		text, found := s.read(w, o)

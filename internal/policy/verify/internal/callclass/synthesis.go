@@ -27,8 +27,9 @@ type synthesis struct {
 	taken       map[string]bool // names that must not be returned
 	distinguish func(at []uint64) string
 	// distinguish returns a key for a name. Its argument contains the states of the automata after
-	// they have read the name. The search returns one name for each key and ignores names with an
-	// empty key. If distinguish is nil, the search ignores names that no pattern matches.
+	// they have read the name. The search returns separate names for different keys and ignores
+	// names with an empty key. If distinguish is nil, the search ignores names that no pattern
+	// matches.
 }
 
 // maxSyntheses is the default maximum number of names to try; see [Options].

@@ -22,7 +22,7 @@ type vocabulary struct {
 	supposed map[string]bool         // tools that might not exist
 	complete bool                    // whether no tools exist except the known tools and the tools named by the policy or an assertion
 	action   map[string][]string     // actions named in rules, by tool
-	joint    map[string]bool         // names of the form tool.action; each of them represents several names
+	joint    map[string]bool         // for each synthesized name of the form tool.action, whether it represents several other names
 	listed   map[string]bool         // names that a net or an assertion uses
 	tries    int                     // maximum number of names to synthesize
 	only     map[naming.Pattern]bool // patterns to synthesize names for; nil means all

@@ -101,7 +101,7 @@ func (g *scope) appendOpeners(calls []int, local, n int) []int {
 }
 
 // minLength returns a lower bound on the length of any run that contains a call of each landmark.
-// The bound is the number of landmarks that have no call in common with an earlier landmark.
+// It counts the landmarks that have no call in common with a landmark counted earlier.
 func (g *scope) minLength(found []landmark) int {
 	count := 0
 	g.round++

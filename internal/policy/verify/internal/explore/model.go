@@ -83,7 +83,7 @@ func (m *Model) index() {
 	}
 }
 
-// ClassesFor returns all classes of calls. It includes classes for calls that were not enumerated
+// ClassesFor returns the classes in m.Classes. It adds classes for calls that were not enumerated
 // in advance, one for each kind that the nets or the function tag can distinguish. If classes might
 // be missing, gap is the reason.
 func (m *Model) ClassesFor(nets []int, tag func(*callclass.Class) uint8) (classes []*callclass.Class, gap string) {

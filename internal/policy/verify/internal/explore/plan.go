@@ -59,8 +59,8 @@ func (m *Model) planFor(q *Query, nets []int, o ViewOptions) Answer {
 	}
 }
 
-// search returns the classes of a shortest plan, or nil if no plan exists. ok is false if the limit
-// on states was reached. search expands the states with the shortest estimated plans first.
+// search returns the classes of a shortest plan, or nil if no plan exists. ok is false if the
+// search was cut off. search expands the states with the shortest estimated plans first.
 // [scope.minLength] estimates their distance from the goal.
 func (p *planner) search(o ViewOptions) (path []int, ok bool) {
 	limit := p.bound(o)
