@@ -14,7 +14,7 @@ import (
 )
 
 // An approvalControl lists a proxy's approval requests and grants for operators, and handles all
-// answers to the requests. It checks the PIN if one is required.
+// answers except those from MCP clients. It checks the PIN if one is required.
 type approvalControl struct{ *parts }
 
 // maxListed is the maximum total size, in bytes, of a call's params and the transitions that

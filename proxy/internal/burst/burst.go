@@ -9,8 +9,8 @@ import "sync"
 // instead of concurrently.
 const MaxMessages = 32
 
-// If at least MinInFlight calls to a server are in flight, a goroutine waits briefly for more
-// calls, to handle them together.
+// MinInFlight is a number of calls to a server. If at least this many are in flight, a goroutine
+// waits briefly for more calls, to handle them together.
 const MinInFlight = 5
 
 // A Reading divides the messages from one source into bursts. It calls Begin and End at the

@@ -277,8 +277,8 @@ func (b *Budget) largestHolding() (most *holding) {
 // A log stores the latest events of one stream. A client that resumes the stream gets the events
 // that it missed. The log is kept after the end of the stream if the client may have missed the
 // last event. If the JSON-RPC response was too large to store, or was deleted to stay within the
-// budget, the client gets an error instead. If the request's ID was too long to store, the client
-// gets no response.
+// budget, the client gets an error instead. It does not get this error if the request's ID was too
+// long to store.
 type log struct {
 	name      string
 	principal string

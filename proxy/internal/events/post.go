@@ -202,9 +202,10 @@ func (s *Post) status(parts [][]byte) int {
 	}
 }
 
-// Finish ends the response. It must be called when the handler returns, and nothing may be written
-// after it. If nothing has been written yet, Finish responds with 202 Accepted. If the client has
-// received the whole stream, Finish drops the log.
+// Finish ends the response. It must be called when the handler returns. Later messages are not
+// written, but they are stored if the stream can be resumed. If nothing has been written yet,
+// Finish responds with 202 Accepted. If the client has received the whole stream, Finish drops the
+// log.
 func (s *Post) Finish(r *http.Request) {
 	s.mu.Lock()
 	defer s.mu.Unlock()

@@ -179,8 +179,8 @@ func (f *Front) expireShared(ttl time.Duration) {
 // JWT, or set Open for a loopback address.
 type Access = httpguard.Access
 
-// JWT makes the endpoint an OAuth 2.1 resource server. A token's issuer and subject together form
-// its principal.
+// JWT makes the endpoint an OAuth 2.1 resource server. A token's issuer and the value of its claim
+// PrincipalClaim, by default the subject, together form its principal.
 type JWT = access.JWT
 
 // defaultPath is the endpoint's path if [Access] does not set one.

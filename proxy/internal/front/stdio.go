@@ -19,10 +19,10 @@ import (
 )
 
 // ServeStdio serves one client. It reads the client's messages from in, one per line. It writes
-// only MCP messages to out. It returns when in ends, ctx is done, or a write to out fails. It then
-// cancels all unanswered calls. It must be called only once per connection. If out supports write
-// deadlines, ServeStdio sets one when ctx is done, so that a client that has stopped reading cannot
-// block the shutdown.
+// only MCP messages to out. It returns when in ends, ctx is done, or a write to out fails. Before
+// returning, it cancels all unanswered calls. It must be called only once per connection. If out
+// supports write deadlines, ServeStdio sets one when ctx is done, so that a client that has stopped
+// reading cannot block the shutdown.
 func (f *Front) ServeStdio(ctx context.Context, in io.Reader, out io.Writer) error {
 	defer limitWrites(ctx, out)()
 	w := lines.NewWriter(out)

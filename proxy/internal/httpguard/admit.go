@@ -70,7 +70,8 @@ func (c Caller) Body(w http.ResponseWriter, r *http.Request) (body []byte, relea
 }
 
 // Admit returns the sender of the request. The caller must later call the sender's Release method.
-// If Admit rejects the request, it writes an error response and returns false.
+// If Admit rejects the request, it writes an error response and returns false; Release must then
+// not be called.
 func (g *Guard) Admit(w http.ResponseWriter, r *http.Request) (Caller, bool) {
 	v, ok := g.authenticate(w, r)
 	return v, ok && g.requests.admit(w, v.Principal)

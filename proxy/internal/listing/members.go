@@ -14,7 +14,7 @@ import (
 // The results are JSON objects. Members omits the members that contain the list elements, describe
 // a page, or limit caching. With one upstream, it keeps all other members; if two pages differ, the
 // first page takes precedence. With several upstreams, it drops a member if two upstreams give it
-// different values. It also drops the member of _meta that describes a server. The same rules apply
+// different values, and it drops the member of _meta that describes a server. The same rules apply
 // to each member of _meta.
 type Members struct {
 	Alone bool // whether there is only one upstream

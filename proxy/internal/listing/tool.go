@@ -27,7 +27,7 @@ type Tool struct {
 	Definition  string    // hash of the JSON object sent by the upstream
 	Annotations []byte    // annotations sent by the upstream; nil if none
 	OnlyTask    bool      // whether calls to the tool must run as tasks
-	Mirrored    *mcp.Tool // the tool, with its input schema, for mirroring arguments in HTTP headers; nil if no argument must be mirrored
+	Mirrored    *mcp.Tool // holds only the tool's input schema, for mirroring arguments in HTTP headers; nil if no argument must be mirrored
 }
 
 // Read parses a tool object from an upstream. It also returns a reason to leave the tool out:

@@ -75,7 +75,7 @@ func (c *Call) answer(a answer) {
 	c.end(func() { c.AnswerOnly(a) })
 }
 
-// AnswerOnly writes a response but leaves the call among the client's open requests. It is used to
+// AnswerOnly writes a response but leaves the call among the client's open requests. It can thus
 // refuse a call whose ID is already in use. A refused tools/call gets a tool result, unless it asks
 // for a task. All other refused requests get an error.
 func (c *Call) AnswerOnly(a answer) {
