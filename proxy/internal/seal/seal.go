@@ -58,7 +58,7 @@ type Round struct {
 	Pause    string    `json:"p,omitempty"`
 	State    *string   `json:"s,omitempty"` // the upstream's own requestState
 	Beside   string    `json:"b,omitempty"` // hash of the params, other than the name, the arguments and _meta, that a person has approved; empty if no person was asked
-	Number   int       `json:"n"`           // number of times that the client has been told to call again, including this time; 0 if the client is asked for an approval
+	Number   int       `json:"n"`           // number of times that the client has been told to call again, including this time; 0 if Channel is not empty
 	Expires  time.Time `json:"e"`
 
 	Elsewhere bool `json:"-"` // whether another process has sealed the state

@@ -188,13 +188,13 @@ func (q Request) Answer(result []byte, err error) {
 type openRequests struct {
 	mu    sync.Mutex
 	first openRequest          // one of the open requests, or the zero value; kept outside the map because most clients have only one open request
-	more  map[string]canceller // other open requests, keyed by ID exactly as sent
+	more  map[string]canceller // other open requests, keyed by [wire.IDKey] of the ID
 	open  int                  // number of requests whose responses have not been written
 	past  []uint64             // hashed IDs of recently ended requests
 	idle  chan struct{}        // closed when all requests have been answered; nil if no caller is waiting for that
 }
 
-// An openRequest is an unanswered request. It holds the ID exactly as the client sent it.
+// An openRequest is an unanswered request. Its id is the [wire.IDKey] of the ID sent by the client.
 type openRequest struct {
 	id      string
 	request canceller

@@ -76,7 +76,8 @@ func (i *subscriptions) Unsubscribe(sub *Subscription) {
 }
 
 // Watch records a resources/subscribe request or, if on is false, a resources/unsubscribe request.
-// It returns false if the client already watches too many resources.
+// It returns false if the client would watch too many resources, or if their URIs would be too long
+// in total.
 func (i *subscriptions) Watch(uri string, on bool) bool {
 	i.mu.Lock()
 	defer i.mu.Unlock()

@@ -76,9 +76,9 @@ func (u *Upstream) Declare(ctx context.Context, capabilities []byte) {
 
 // redeclare repeats the handshake, unless Options.Busy returns true. Over streamable HTTP, it opens
 // a new session (revision 2025-11-25) or a new connection (revision 2026-07-28), and in-flight
-// requests continue. Over other transports, it replaces the connection when no more requests are in
-// flight. If a request that may take a long time, such as tools/call, is in flight, redeclare does
-// nothing.
+// requests continue. Over other transports, it does nothing if a request that may take a long time,
+// such as tools/call, is in flight. If only short requests are in flight, it waits for them, and
+// then replaces the connection.
 func (u *Upstream) redeclare(ctx context.Context, c conn.Conn, again <-chan struct{}) {
 	if u.host.Options.Busy != nil && u.host.Options.Busy() {
 		return

@@ -80,10 +80,10 @@ type Request struct {
 	Mirrored *mcp.Tool
 
 	// Notify is called with the notifications about this request, in order and before the reply.
-	// These are the progress notifications with the request's token and, over HTTP, all
-	// notifications on the request's stream. Notify runs on the goroutine that reads from the
-	// connection, so it must not block. If it is nil, the notifications go to
-	// Options.OnNotification.
+	// These are the progress notifications with the request's token and, over streamable HTTP, all
+	// notifications on the request's stream that do not belong to another request. Notify runs on
+	// the goroutine that reads from the connection, so it must not block. If it is nil, the
+	// notifications go to Options.OnNotification.
 	Notify func(method string, params []byte)
 
 	// Ask is called with the server's requests that arrive on the HTTP stream of this request. Only
@@ -167,9 +167,9 @@ type lasting interface{ Lifetime() context.Context }
 // have to read the reply. If the request has a Deliver function, Done returns nil.
 func (x *Exchange) Done() <-chan Reply { return x.replies }
 
-// Cancel tells the upstream that the client has stopped waiting for the reply. It does not block,
-// and it does not end the exchange. A reply still arrives, either from the server or because the
-// connection is lost.
+// Cancel tells the upstream that the client has stopped waiting for the reply. It does not block.
+// The exchange still gets a reply, possibly much later. The reply contains an error if the server
+// has not responded.
 func (x *Exchange) Cancel(reason string) {
 	if x.Conn != nil && !x.Answered.Load() {
 		x.Conn.Cancel(x, reason)

@@ -100,8 +100,8 @@ type Burst interface {
 	End()
 }
 
-// A Host holds the data shared by all connections to one upstream. Its fields do not change after
-// the upstream has started.
+// A Host holds the data shared by all connections to one upstream. Its fields are not assigned
+// after the upstream has started, and are safe for concurrent use.
 type Host struct {
 	Config  Config
 	Options Options
