@@ -8,7 +8,8 @@ import (
 
 // A Schema is the JSON Schema of a tool's arguments. It is used to find out which arguments are
 // possible. In JSON Schema, properties that are not listed are allowed by default. Here, if the
-// schema lists any properties, others are possible only if it allows them explicitly.
+// schema has a list of properties, even an empty one, others are possible only if it allows them
+// explicitly.
 type Schema map[string]any
 
 // ParseSchema parses a schema. An invalid schema allows everything.

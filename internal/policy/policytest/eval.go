@@ -111,7 +111,7 @@ func marshal(a *answer) []byte {
 	e := json.NewEncoder(&b)
 	e.SetEscapeHTML(false)
 	if err := e.Encode(a); err != nil {
-		panic(err) // cannot happen: an answer contains only strings, numbers and lists
+		panic(err) // cannot happen: JSON can encode every value of an answer
 	}
 	return bytes.TrimSuffix(b.Bytes(), []byte("\n"))
 }

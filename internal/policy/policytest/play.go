@@ -237,7 +237,8 @@ func blocksText(blocks []gate.Block) string {
 	return cmp.Or(strings.Join(all, ", "), "no net")
 }
 
-// concerned returns the given nets that gave a verdict on the call. It modifies the slice.
+// concerned returns the given nets that do not abstain from the call, or that refuse it. It
+// modifies the slice.
 func (d *callOutcome) concerned(all []gate.NetState) []gate.NetState {
 	said := make(map[string]bool)
 	for _, v := range d.said {

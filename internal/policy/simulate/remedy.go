@@ -79,7 +79,7 @@ func (s *Simulation) restrictToServers(w *remedy, tool string) {
 		return // the call belongs to an agent's session
 	}
 	for _, step := range w.Steps {
-		agent, _, qualified := strings.Cut(step.Name, ".") // the part before the dot might not be an agent; it can also be a tool of a server, and the rest an action of that tool
+		agent, _, qualified := strings.Cut(step.Name, ".") // the part before the dot might not be an agent; it can also be a server before its tool, or a tool before its action
 		switch ours := func(c config.Server) bool { return c.Name == agent }; {
 		case qualified && slices.Contains(own, step.Name) && !slices.ContainsFunc(s.source.Config.Servers, ours):
 			w.Remedy = verify.Remedy{Why: fmt.Sprintf("%s is an agent's own tool, and session.by is connection, so its calls are in a different session", quoteName(step.Name))}

@@ -70,7 +70,8 @@ func (m *Simulator) printChanges(before []gate.NetState) {
 }
 
 // printValueChanges prints how a net's state has changed for each value of its key, such as each
-// path. It also prints how much of the limit on a sum has been spent.
+// path. For a net without a key, it prints the amount spent from a limit on a sum, if this amount
+// has changed.
 func (m *Simulator) printValueChanges(was, is *gate.NetState) {
 	before := make(map[string]string)
 	for i := range was.Values {
@@ -124,8 +125,9 @@ func (m *Simulator) title(net string) string {
 	return text
 }
 
-// reason returns the text of a refusal. It replaces the gate's number of each call with the
-// simulator's number.
+// reason returns the text of a refusal. If the position of the first rule that refuses the call is
+// known, it precedes the text. reason replaces the gate's number of each call with the simulator's
+// number.
 func reason(r *gate.Refusal) string {
 	text := r.Text
 	for _, b := range r.Blocks {

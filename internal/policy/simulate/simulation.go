@@ -75,7 +75,7 @@ func (s *Simulation) Learn(tools check.ToolSet) {
 }
 
 // offer tells the session which tools exist. Advisory nets need to know this, because they have no
-// effect as long as they would block every tool; see [gate.Net].Advisory.
+// effect as long as they would leave no tool to call; see [gate.Net].Advisory.
 func (s *Simulation) offer() {
 	calls := []gate.Call{}
 	for _, t := range s.tools.Tools {

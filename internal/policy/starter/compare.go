@@ -46,7 +46,7 @@ func missingStatements(text string, have map[string]bool) string {
 }
 
 // removeCovered returns a copy of the statement without the names covered by existing statements.
-// If all names are covered, it returns the empty string.
+// If the whole statement is covered, it returns the empty string.
 func removeCovered(statement string, have map[string]bool) string {
 	if have[statement] || have[successPrefix(statement)] {
 		return ""

@@ -88,7 +88,7 @@ func New(ctx context.Context, c *config.Config, tools []check.ListedTool, missin
 	if err := plan.prepare(c); err != nil {
 		return nil, err
 	}
-	known := check.KnownSet(tools, c) // KnownSet adds the names of missing tools, and guess needs these names
+	known := check.KnownSet(tools, c) // KnownSet adds the missing names of each tool, and guess needs these names
 	p := &proposal{servers: guess(tools, c.Servers), missing: missing, deny: c.Default == "deny" || !c.Has("default")}
 	p.propose()
 	for range maxRounds {

@@ -118,7 +118,7 @@ func (p *proposal) addReadRules(s *server) {
 		formatLines("limit %s to "+strconv.Itoa(maxInARow)+" in a row", ofKind(s.tools, toolkind.Read, toolkind.Outside))...)
 }
 
-// addChangeRules adds rules for reversible changes. Some limit the number of changes. Others
+// addChangeRules adds rules that limit the number of reversible changes. It also adds rules that
 // require that an item is read before it is changed or removed.
 func (p *proposal) addChangeRules(s *server) {
 	p.addBudget(text.Escape(s.name)+": changes, with a budget for each session.", ofKind(s.tools, toolkind.Write, toolkind.Edit), maxChanges)

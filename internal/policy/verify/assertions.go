@@ -26,8 +26,9 @@ type AtMost struct {
 	Per   Period
 }
 
-// A Period specifies when the count of an [AtMost] starts again at zero. With the zero Period, each
-// session is counted separately and its count never restarts.
+// A Period specifies when the count of an [AtMost] starts again at zero or, if Window is set, how
+// it falls over time. With the zero Period, each session is counted separately and its count never
+// restarts.
 type Period struct {
 	Call       gate.Tool     // tool whose calls restart the count; if its name is empty, no call restarts the count
 	Successful bool          // whether only successful calls to Call restart the count

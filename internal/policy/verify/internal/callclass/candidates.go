@@ -10,8 +10,9 @@ import (
 )
 
 // candidates yields key values to try when searching for arguments of a class's calls. It yields
-// the default values first, then the contents of the call's argument fields, then constants from
-// conditions. Last, it yields the results of the fields' expressions for sample arguments.
+// the default values first. Then, for one field at a time, it yields the content of the call's
+// argument, constants from conditions, and the results of the field's expression for sample
+// arguments.
 func (w *recipe) candidates() func(yield func(Values) bool) {
 	return func(yield func(Values) bool) {
 		if !yield(Values{}) || len(w.data) == 0 {
