@@ -39,7 +39,7 @@ type Call struct {
 	Tool     *pool.Tool // tool of the call; nil until it has been found
 	recorded string     // name in the audit log: the tool's own name, or the canonical name of a prompt or resource
 	placed   bool       // whether the session's connection to the server, shared or dedicated, has been chosen
-	plain    bool       // whether the call consists of one request and one reply, without tasks or requests for input, between two sides that use revisions up to 2025-11-25
+	plain    bool       // whether both sides use revisions up to 2025-11-25 and the client requests no task; if so, the reply needs no check for a task or an InputRequiredResult
 	input    input      // inputResponses and requestState; set if the call is sent again
 
 	Turn    *turns.Turn  // limits the principal's concurrent messages; nil over stdio and HTTP+SSE, or if the proxy has only one principal

@@ -14,10 +14,10 @@ import (
 )
 
 // An inflightCall represents an admitted request to a server until the outcome of its call has been
-// recorded. The request ends exactly once: when the server replies, when the connection is lost,
-// when the request times out, or when the client cancels the call or disconnects. The outcome is
-// unknown if the request timed out, or if the client canceled the call or disconnected. If the
-// server replies late, the outcome of that reply is still recorded.
+// recorded. The request ends exactly once: when the server replies, when the connection is lost, or
+// when the proxy abandons the request, for example after a timeout or because the client cancels
+// the call. Without a reply, the outcome is unknown, unless the server certainly never started the
+// call. If the server replies late, the outcome of that reply is still recorded.
 type inflightCall struct {
 	Call   *Call // the call that was admitted
 	ticket *admission.Ticket

@@ -74,7 +74,7 @@ const maxSuspended = 10_000
 type suspendedCall struct {
 	id     string
 	ticket *admission.Ticket
-	call   *Call // the call as the client first sent it; nil if the call is stored in [Options.Rounds]
+	call   *Call // the call that was sent to the server; nil if the call is stored in [Options.Rounds]
 
 	approved *rounds.Approved // describes the params, except for the arguments, that a person has approved; nil if no person was asked
 

@@ -276,7 +276,8 @@ func (c *Call) setTool(tool *pool.Tool) {
 	}
 }
 
-// target returns the call's tool, prompt or resource, or nil if the call would have to wait for it.
+// target returns the call's tool, prompt or resource, or nil if it is not known yet. It returns nil
+// for the proxy's own status, too.
 func (c *Call) target() *pool.Tool {
 	p := c.pipeline
 	switch {

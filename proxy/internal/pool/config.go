@@ -47,10 +47,10 @@ type Limits struct {
 
 // Values of [Upstream.Isolation].
 const (
-	// IsolateAuto lets sessions share the connection until the server sends a request to a client.
-	// The proxy forwards that request if it knows which client is meant, and refuses it otherwise.
-	// After that, each session that starts to use the server gets a dedicated connection if its
-	// client declares capabilities.
+	// IsolateAuto lets sessions share the connection until the server sends a request to a client
+	// outside the response stream of a call. The proxy forwards that request if it knows which
+	// client is meant, and refuses it otherwise. After that, each session that starts to use the
+	// server gets a dedicated connection if its client declares capabilities.
 	IsolateAuto    = "auto"
 	IsolateSession = "session" // each session has a dedicated connection
 	IsolateShared  = "shared"  // all sessions share one connection

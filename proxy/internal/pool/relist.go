@@ -63,8 +63,9 @@ func (r *relisting) await(ctx context.Context) {
 }
 
 // Relist sends tools/list to u in the background, and notifies clients if the tools have changed.
-// If announced is true, u has sent a list_changed notification, and clients are notified even if
-// the tools are the same. Several calls to Relist before the listing starts cause only one listing.
+// If announced is true, the server has sent a list_changed notification, and clients are notified
+// even if the tools are the same. Several calls to Relist before the listing starts cause only one
+// listing.
 func (p *Pool) Relist(u *Server, announced bool) {
 	if announced {
 		u.Listing.announced.Store(true)

@@ -54,9 +54,9 @@ func NewServer(c Upstream, several bool) *Server {
 
 var errNoPass = errors.New("the call has not been admitted")
 
-// Send sends a request and returns immediately; see [upstream.Upstream.Send]. It refuses a call if
-// the field Again of the [upstream.Request] is not set. Only package pipeline sets that field, and
-// only for calls that have passed admission. Therefore, no other code can send a call.
+// Send sends a request; see [upstream.Upstream.Send]. It refuses a call if the field Again of the
+// [upstream.Request] is not set. Only package pipeline sets that field, and only for calls that
+// have passed admission. Therefore, no other code can send a call.
 func (u *Server) Send(r upstream.Request) *upstream.Exchange {
 	if r.Again == nil && spec.IsCall(r.Method) {
 		return u.Decline(r, errNoPass)
@@ -259,8 +259,8 @@ func (b *ServerMap[T]) Forget(u *Server) {
 // instead of the proxy. It is used if the proxy has only one server. u is the server's state.
 // WithServerInfo replaces the serverInfo (name, version and icons). It adds the members of the
 // server's _meta, and the members of the server's result that the specification does not define. It
-// never replaces a member of the result. If the server is not up, WithServerInfo returns the result
-// unchanged.
+// replaces no other member of the result. If the server is not up, WithServerInfo returns the
+// result unchanged.
 func WithServerInfo(u upstream.State, result []byte) []byte {
 	if u.Phase != upstream.Up {
 		return result

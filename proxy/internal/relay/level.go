@@ -63,8 +63,9 @@ func (p *Relay) SetUpstreamLevel(ctx context.Context, u *pool.Server, restarted 
 	wait.For(ctx, x.Done())
 }
 
-// mostVerboseLevel returns the most verbose of the log levels of u's clients. If no client has ever
-// set a level, it returns "", and the server chooses the level.
+// mostVerboseLevel returns the most verbose of the log levels of u's clients. If none of them has
+// set a level, it returns the default level. If no client of any server has ever set a level, it
+// returns "", and the server chooses the level.
 func (p *Relay) mostVerboseLevel(u *pool.Server) string {
 	if !p.Sessions.LogLevelSet.Load() {
 		return ""
