@@ -115,7 +115,7 @@ func (s *scanner) skip(off int) int {
 	return off
 }
 
-// contentEnd returns the offset at which to report that a word is missing before off. It is the end
+// contentEnd returns the offset for errors about a word that is missing before off. It is the end
 // of the previous word or, if separators follow the word, the end of the first separator.
 func (s *scanner) contentEnd(off int) int {
 	end := len(strings.TrimRightFunc(s.text[:off], isSeparator))
