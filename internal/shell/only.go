@@ -101,11 +101,7 @@ func (c *command) begins(p *Pattern) bool {
 	if !plain {
 		return false
 	}
-	if table := subcommandsOf(c.name); table != nil {
-		if sub, rest, _ := table.next(args); sub != nil {
-			args = append([]arg{*sub}, rest...)
-		}
-	}
+	args = subcommandFirst(c.name, args)
 	_, options, lead, known := programOf(c.name, args)
 	operands, rest := args[:lead:lead], args[lead:]
 	for len(operands) < len(p.operands) && len(rest) > 0 {
@@ -129,6 +125,25 @@ func (c *command) begins(p *Pattern) bool {
 		rest = rest[n:]
 	}
 	return p.leads(operands)
+}
+
+// subcommandFirst returns the arguments of a program without the options before its subcommand, and
+// without those between the two words of a subcommand such as "docker compose exec".
+func subcommandFirst(name string, args []arg) []arg {
+	table := subcommandsOf(name)
+	if table == nil {
+		return args
+	}
+	sub, rest, _ := table.next(args)
+	if sub == nil {
+		return args
+	}
+	if group := groups[name+" "+sub.text]; group != nil {
+		if second, after, sure := group().next(rest); second != nil && sure {
+			return append([]arg{*sub, *second}, after...)
+		}
+	}
+	return append([]arg{*sub}, rest...)
 }
 
 // passes reports whether the command with index i does nothing but run another command of the

@@ -150,6 +150,7 @@ var programs = eachName(map[string]program{
 	"docker rmi":          {operands: anyOperands, options: "no-prune !f|force"},
 	"docker system prune": {options: "!a|all !f|force !volumes !filter="},
 	"kubectl get":         {operands: anyOperands, options: kubeOptions + " A|all-namespaces w|watch show-labels no-headers sort-by= field-selector= L|label-columns= !f|filename= !raw="},
+	"kubectl exec":        {options: kubeOptions + " !i|stdin !t|tty !c|container= !q|quiet"},
 	"kubectl describe":    {operands: anyOperands, options: kubeOptions + " A|all-namespaces"},
 	"kubectl logs":        {operands: anyOperands, options: kubeOptions + " f|follow c|container= p|previous tail= since= timestamps all-containers prefix"},
 	"kubectl delete":      {operands: anyOperands, options: kubeOptions + " ignore-not-found~ wait~ timeout= !force~ !all~ !f|filename= !grace-period= !now !A|all-namespaces !cascade~ !k|kustomize= !R|recursive"},
